@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* All of libassay's public interface. */
+#ifndef ASSAY_ASSAY_H
+#define ASSAY_ASSAY_H
+
+#include <assay/base.h>
+#include <assay/cursor.h>
+#include <assay/flow.h>
+#include <assay/image.h>
+#include <assay/machine.h>
+#include <assay/perfdata.h>
+#include <assay/pt.h>
+#include <assay/pt_unit.h>
+#include <assay/recording.h>
+#include <assay/text.h>
+
+#endif

@@ -13,5 +13,6 @@
 #include <assay/pt_unit.h>
 #include <assay/recording.h>
 #include <assay/text.h>
+#include <assay/workers.h>
 
 #endif

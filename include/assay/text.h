@@ -34,6 +34,9 @@ void assay_out_right(struct assay_out *o, const char *s, size_t width);
 void assay_out_left(struct assay_out *o, const char *s, size_t width);
 void assay_out_dec_right(struct assay_out *o, uint64_t v, size_t width);
 
+/* Levenshtein distance of two words; words over 63 bytes count as far (UINT_MAX). For "did you mean". */
+unsigned assay_edit_distance(const char *a, const char *b);
+
 /* JSON: one object a line. Key NULL inside arrays. Strings that are not UTF-8 get U+FFFD for each bad byte.
  * Integers beyond 2^53 are written as strings of decimal digits, addresses always as "0x..." strings. */
 struct assay_json {

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* The verbs. A new one is a file cmd_x.c, a line here, and a line in meson.build. */
+#include "cli.h"
+
+extern const struct cli_verb cmd_help;
+
+const struct cli_verb *const cli_verbs[] = {
+    &cmd_help,
+    NULL,
+};

@@ -62,9 +62,10 @@ struct assay_pt_packet {
         } tnt;
         struct {              /* TIP, TIP.PGE, TIP.PGD, FUP */
             uint64_t payload; /* the bytes as they stand, zero extended */
-            uint64_t ip;      /* after last-IP decompression; valid unless suppressed */
+            uint64_t ip;      /* after last-IP decompression; 0 unless known */
             uint8_t ipbytes;  /* 0..4 or 6 */
             bool suppressed;  /* ipbytes 0 */
+            bool known;       /* ip holds: not suppressed, and there was a last IP to complete the payload with */
         } ip;
         struct {
             uint64_t cr3;
@@ -156,7 +157,11 @@ struct assay_pt_decoder {
     bool more;          /* the caller will hand on further bytes: an incomplete last packet is left, not reported */
     uint8_t block_item; /* 0, or the size of the items of the open PEBS block (4 or 8) */
     struct assay_diag diag;
-    struct assay_ledger ledger;
+    /* ---- the decoder's own */
+    uint64_t gap_from;          /* not synced: where the gap began that the next PSB ends */
+    uint8_t gap_reason;         /* enum assay_skip, of that gap */
+    const uint8_t *counted;     /* the ledger knows of the bytes before this */
+    struct assay_ledger ledger; /* read it through assay_pt_decoder_ledger() */
 };
 
 /* Starts at data[0]; `base` is its offset in the stream. With synced == false it begins at the first PSB. */
@@ -165,21 +170,27 @@ void assay_pt_decoder_init(struct assay_pt_decoder *d, const void *data, size_t 
  * 0 at the end (with `more`: at the first incomplete packet, assay_pt_decoder_pos() says where to continue).
  * Never fails: damage is a record. */
 int assay_pt_decoder_next(struct assay_pt_decoder *d, struct assay_pt_packet *p);
-/* Moves to the next PSB at or after the present position; 0, or ASSAY_E_NO_SYNC (position at the end). */
+/* Moves to the next PSB at or after the present position; 0, or ASSAY_E_NO_SYNC (position at the end, with `more` so near to
+ * it that no PSB can begin before). What it passes over is in the ledger and in no gap record. */
 int assay_pt_decoder_resync(struct assay_pt_decoder *d);
 uint64_t assay_pt_decoder_pos(const struct assay_pt_decoder *d);
 /* Continues with other memory that holds the stream from assay_pt_decoder_pos() on; state and ledger are kept. */
 void assay_pt_decoder_refill(struct assay_pt_decoder *d, const void *data, size_t size);
+/* The last damage, code 0 when there was none; also in the gap records. */
 const struct assay_diag *assay_pt_decoder_diag(const struct assay_pt_decoder *d);
+/* What became of the bytes handed in so far. Its sum always closes. */
+const struct assay_ledger *assay_pt_decoder_ledger(struct assay_pt_decoder *d);
 
 /* One packet from p[0..size): its size (> 0), or ASSAY_E_TRUNCATED, or ASSAY_E_BAD_PACKET. Stateless: IP packets get payload
- * and ipbytes, ip.ip is 0; block_item as in the decoder. `why` (may be NULL) gets a constant text. */
+ * and ipbytes, ip.ip is 0 and not known; offset is 0; block_item as in the decoder. `why` (may be NULL) gets a constant text
+ * where the result is negative. */
 int assay_pt_decode(const uint8_t *p, size_t size, uint8_t block_item, struct assay_pt_packet *out, const char **why);
-/* Applies an IP packet's payload to *last_ip and fills p->ip.ip; *last_ip is unchanged when suppressed. */
+/* Applies an IP packet's payload to *last_ip and fills p->ip.ip and p->ip.known; *last_ip is unchanged when suppressed. */
 void assay_pt_last_ip(struct assay_pt_packet *p, uint64_t *last_ip);
-/* Bytes of p into buf (ASSAY_PT_MAX_PACKET bytes); the size, or ASSAY_E_ARGUMENT when a field does not fit its packet. */
+/* Bytes of p into buf (ASSAY_PT_MAX_PACKET bytes); the size, or ASSAY_E_ARGUMENT when a field does not fit its packet or holds a
+ * value that decoding refuses. IP packets: ipbytes and payload are written, the rest of .ip is not looked at. */
 int assay_pt_encode(const struct assay_pt_packet *p, uint8_t *buf);
-/* Picks the shortest IPBytes that gets from last_ip to ip, sets ipbytes and payload. */
+/* Picks the shortest IPBytes that gets from last_ip to ip, and fills p->ip. */
 void assay_pt_compress_ip(struct assay_pt_packet *p, uint64_t ip, uint64_t last_ip);
 /* Offset of the first PSB in p[0..size), or size. */
 size_t assay_pt_find_psb(const uint8_t *p, size_t size);

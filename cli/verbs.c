@@ -2,9 +2,11 @@
 /* The verbs. A new one is a file cmd_x.c, a line here, and a line in meson.build. */
 #include "cli.h"
 
+extern const struct cli_verb cmd_dump;
 extern const struct cli_verb cmd_help;
 
 const struct cli_verb *const cli_verbs[] = {
+    &cmd_dump,
     &cmd_help,
     NULL,
 };

@@ -23,6 +23,7 @@ enum pt_kind {
     PT_DEC,
     PT_HEX,
     PT_FLAG,
+    PT_REST, /* reserved bits that are kept: in text only where they are not 0 */
     PT_ALSO, /* a second place for a flag: read, never written */
     PT_ZERO, /* must be 0 */
     PT_ONES, /* must not be all ones */
@@ -76,7 +77,7 @@ struct pt_layout {
       PT_FIELD("nr", pip.nr, 16, 1, 0, PT_FLAG)) \
     X(arg, CBR,       "CBR",       PT_EXT(0x03),   0xffff,   4,  PT_FIXED,    true, \
       PT_FIELD("ratio", cbr.ratio, 16, 8, 0, PT_DEC), \
-      PT_FIELD("reserved", cbr.reserved, 24, 8, 0, PT_DEC)) \
+      PT_FIELD("reserved", cbr.reserved, 24, 8, 0, PT_REST)) \
     X(arg, TMA,       "TMA",       PT_EXT(0x73),   0xffff,   7,  PT_FIXED,    true, \
       PT_FIELD("ctc", tma.ctc, 16, 16, 0, PT_DEC), \
       PT_FIELD("fc", tma.fc, 40, 9, 0, PT_DEC), \

@@ -85,6 +85,10 @@ static void put_field(struct writer *w, const struct assay_pt_packet *p, const s
     case PT_HEX:
         put_hex(w, f->name, v);
         break;
+    case PT_REST:
+        if (w->j || v)
+            put_dec(w, f->name, v);
+        break;
     case PT_FLAG:
         put_flag(w, f->name, v != 0);
         break;

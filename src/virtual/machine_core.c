@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* What code costs on the modelled machine: instruction issue, caches, branch prediction. */
+#include <assay/image.h>
+#include <assay/machine.h>
+
+#include <stdlib.h>
+
+enum { NO_LEVEL = ASSAY_MACHINE_LEVELS, RETURN_STACK = 64 };
+
+/* Tags of a set stand in order of use, the latest first; tag 0 is an empty way. */
+struct cache {
+    uint64_t *tag; /* NULL: the level is not there */
+    uint64_t set_mask;
+    unsigned ways, line_shift, latency;
+};
+
+struct target {
+    uint64_t ip, to;
+};
+
+struct assay_machine_core {
+    bool flat;
+    unsigned issue_width, slots; /* slots: issue slots used of the cycle that has begun */
+    uint64_t fetched;            /* line number + 1 of the last instruction fetch */
+    struct cache l1i, level[ASSAY_MACHINE_LEVELS];
+    unsigned memory_latency, penalty, syscall_cycles;
+    uint8_t *counter; /* 2 bits each; NULL: every direction is predicted right */
+    uint64_t counter_mask, history, history_mask;
+    struct target *btb; /* NULL: every target is predicted right */
+    uint64_t btb_mask;
+    unsigned return_size, return_top, return_depth;
+    uint64_t returns[RETURN_STACK];
+};
+
+static unsigned log2_of(uint32_t v)
+{
+    unsigned n = 0;
+    while (v >>= 1)
+        n++;
+    return n;
+}
+
+static bool cache_new(struct cache *c, const struct assay_machine_cache *m)
+{
+    c->ways = m->ways;
+    c->line_shift = log2_of(m->line);
+    c->latency = m->latency;
+    uint32_t sets = m->bytes / (m->ways * m->line);
+    if (!sets)
+        return true;
+    c->set_mask = sets - 1;
+    c->tag = calloc((size_t)sets * m->ways, sizeof *c->tag);
+    return c->tag;
+}
+
+static bool predictor_new(struct assay_machine_core *c, const struct assay_machine_model *m)
+{
+    if (m->predictor_bits) {
+        c->counter_mask = (UINT64_C(1) << m->predictor_bits) - 1;
+        c->history_mask = (UINT64_C(1) << m->predictor_history) - 1;
+        c->counter = calloc((size_t)c->counter_mask + 1, 1);
+        if (!c->counter)
+            return false;
+    }
+    if (m->btb_bits) {
+        c->btb_mask = (UINT64_C(1) << m->btb_bits) - 1;
+        c->btb = calloc((size_t)c->btb_mask + 1, sizeof *c->btb);
+        if (!c->btb)
+            return false;
+    }
+    c->return_size = m->return_stack < RETURN_STACK ? m->return_stack : RETURN_STACK;
+    c->penalty = m->branch_penalty;
+    return true;
+}
+
+int assay_machine_core_new(const struct assay_machine_model *m, struct assay_machine_core **out)
+{
+    struct assay_machine_core *c = calloc(1, sizeof *c);
+    *out = c;
+    if (!c)
+        return ASSAY_E_MEMORY;
+    c->flat = m->flat;
+    c->issue_width = m->issue_width;
+    c->memory_latency = m->memory_latency;
+    c->syscall_cycles = m->syscall_cycles;
+    if (c->flat)
+        return ASSAY_OK;
+    bool ok = cache_new(&c->l1i, &m->l1i) && predictor_new(c, m);
+    for (int i = 0; ok && i < ASSAY_MACHINE_LEVELS; i++)
+        ok = cache_new(&c->level[i], &m->level[i]);
+    if (ok)
+        return ASSAY_OK;
+    assay_machine_core_free(c);
+    *out = NULL;
+    return ASSAY_E_MEMORY;
+}
+
+void assay_machine_core_free(struct assay_machine_core *c)
+{
+    if (!c)
+        return;
+    free(c->l1i.tag);
+    for (int i = 0; i < ASSAY_MACHINE_LEVELS; i++)
+        free(c->level[i].tag);
+    free(c->counter);
+    free(c->btb);
+    free(c);
+}
+
+/* Looks a line up and makes it the latest of its set, in one pass that shifts the others back. */
+static bool cache_reorder(uint64_t *set, unsigned ways, uint64_t tag)
+{
+    uint64_t carried = set[0];
+    set[0] = tag;
+    for (unsigned i = 1; i < ways; i++) {
+        uint64_t here = set[i];
+        set[i] = carried;
+        if (here == tag)
+            return true;
+        carried = here;
+    }
+    return false;
+}
+
+static inline bool cache_hit(struct cache *c, uint64_t addr)
+{
+    uint64_t line = addr >> c->line_shift;
+    uint64_t *set = c->tag + (line & c->set_mask) * c->ways;
+    return set[0] == line + 1 || cache_reorder(set, c->ways, line + 1);
+}
+
+/* Cycles to get addr from the levels at and behind `first`. */
+static uint64_t fetch_from(struct assay_machine_core *c, unsigned first, uint64_t addr)
+{
+    uint64_t cycles = 0;
+    for (unsigned i = first; i < NO_LEVEL; i++) {
+        struct cache *level = &c->level[i];
+        if (!level->tag)
+            continue;
+        cycles += level->latency;
+        if (cache_hit(level, addr))
+            return cycles;
+    }
+    return cycles + c->memory_latency;
+}
+
+static uint64_t fetch_code(struct assay_machine_core *c, uint64_t addr)
+{
+    if (!c->l1i.tag)
+        return fetch_from(c, 1, addr);
+    return c->l1i.latency + (cache_hit(&c->l1i, addr) ? 0 : fetch_from(c, 1, addr));
+}
+
+uint64_t assay_machine_block(struct assay_machine_core *c, uint64_t ip, uint32_t insns, uint32_t bytes)
+{
+    if (c->flat)
+        return insns;
+    uint64_t cycles = insns / c->issue_width;
+    c->slots += insns % c->issue_width;
+    if (c->slots >= c->issue_width) {
+        c->slots -= c->issue_width;
+        cycles++;
+    }
+    uint64_t line = ip >> c->l1i.line_shift, last = (ip + bytes - (bytes > 0)) >> c->l1i.line_shift;
+    for (;; line++) {
+        if (line + 1 != c->fetched) {
+            c->fetched = line + 1;
+            cycles += fetch_code(c, line << c->l1i.line_shift);
+        }
+        if (line >= last)
+            return cycles;
+    }
+}
+
+uint64_t assay_machine_access(struct assay_machine_core *c, uint64_t addr, uint32_t bytes, bool store)
+{
+    if (c->flat)
+        return 0;
+    unsigned shift = c->level[0].line_shift;
+    uint64_t cycles = 0, line = addr >> shift, last = (addr + bytes - (bytes > 0)) >> shift;
+    do
+        cycles += fetch_from(c, 0, line << shift);
+    while (line++ < last);
+    return store ? 0 : cycles;
+}
+
+static bool direction_right(struct assay_machine_core *c, uint64_t ip, bool taken)
+{
+    if (!c->counter)
+        return true;
+    uint8_t *n = &c->counter[(ip ^ c->history) & c->counter_mask];
+    bool right = (*n >= 2) == taken;
+    if (taken && *n < 3)
+        ++*n;
+    else if (!taken && *n > 0)
+        --*n;
+    c->history = (c->history << 1 | taken) & c->history_mask;
+    return right;
+}
+
+static bool target_right(struct assay_machine_core *c, uint64_t ip, uint64_t target)
+{
+    if (!c->btb)
+        return true;
+    struct target *t = &c->btb[ip & c->btb_mask];
+    bool right = t->ip == ip && t->to == target;
+    *t = (struct target){ip, target};
+    return right;
+}
+
+static void push_return(struct assay_machine_core *c, uint64_t return_ip)
+{
+    if (!c->return_size)
+        return;
+    c->return_top = c->return_top + 1 == c->return_size ? 0 : c->return_top + 1;
+    c->returns[c->return_top] = return_ip;
+    if (c->return_depth < c->return_size)
+        c->return_depth++;
+}
+
+/* Unlike the trace unit's, this stack is popped by every return. */
+static bool return_right(struct assay_machine_core *c, uint64_t target)
+{
+    if (!c->return_size)
+        return true;
+    if (!c->return_depth)
+        return false;
+    c->return_depth--;
+    bool right = c->returns[c->return_top] == target;
+    c->return_top = (c->return_top ? c->return_top : c->return_size) - 1;
+    return right;
+}
+
+uint64_t assay_machine_branch(struct assay_machine_core *c, unsigned kind, uint64_t ip, bool taken, uint64_t target,
+                              uint64_t return_ip)
+{
+    bool right = true;
+    if (kind == ASSAY_INSN_FAR)
+        return c->syscall_cycles;
+    if (c->flat)
+        return 0;
+    switch (kind) {
+    case ASSAY_INSN_COND:
+        right = direction_right(c, ip, taken);
+        break;
+    case ASSAY_INSN_JMP_IND:
+    case ASSAY_INSN_CALL_IND:
+        right = target_right(c, ip, target);
+        break;
+    case ASSAY_INSN_RET:
+        right = return_right(c, target);
+        break;
+    default:
+        break;
+    }
+    if (kind == ASSAY_INSN_CALL || kind == ASSAY_INSN_CALL_IND)
+        push_return(c, return_ip);
+    return right ? 0 : c->penalty;
+}

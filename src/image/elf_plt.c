@@ -91,11 +91,13 @@ static const struct slot *slot_of_stub(const struct slots *s, unsigned machine, 
     return NULL;
 }
 
+/* A slot that a resolver fills (IRELATIVE) is named by the resolver, whose address is the addend. */
 static void add_stub(struct image_candidates *cs, const struct slot *slot, uint64_t at, uint64_t size)
 {
-    char name[256];
-    int n = slot->name && slot->name[0] ? snprintf(name, sizeof name, "%s@plt", slot->name)
-                                        : snprintf(name, sizeof name, "*0x%llx@plt", (unsigned long long)slot->addend);
+    char name[1024];
+    const char *of = slot->name && slot->name[0] ? slot->name : image_candidate_name(cs, slot->addend);
+    int n = of ? snprintf(name, sizeof name, "%.*s@plt", (int)sizeof name - 5, of)
+               : snprintf(name, sizeof name, "*0x%llx@plt", (unsigned long long)slot->addend);
     if (n > 0)
         image_candidate_add(cs, at, at + size, IMAGE_SYM_PLT, 0, name, strlen(name));
 }

@@ -206,10 +206,13 @@ struct image_candidates {
     size_t n, cap;
     char *names;
     size_t names_n, names_cap;
-    bool failed; /* memory was short */
+    size_t sorted; /* the first so many are sorted */
+    bool failed;   /* memory was short */
 };
 void image_candidate_add(struct image_candidates *cs, uint64_t start, uint64_t end, enum image_source source,
                          unsigned bind, const char *name, size_t name_size);
+/* The best name of what starts there, among what there was at the first call; NULL for none. Good until a candidate is added. */
+const char *image_candidate_name(struct image_candidates *cs, uint64_t start);
 void image_candidates_free(struct image_candidates *cs);
 
 struct image_symbols;

@@ -65,6 +65,31 @@ void image_candidate_add(struct image_candidates *cs, uint64_t start, uint64_t e
     cs->c[cs->n++] = c;
 }
 
+static int compare_candidates(const void *va, const void *vb, void *names);
+
+static void sort_candidates(struct image_candidates *cs)
+{
+    if (cs->n)
+        qsort_r(cs->c, cs->n, sizeof *cs->c, compare_candidates, cs->names);
+    cs->sorted = cs->n;
+}
+
+const char *image_candidate_name(struct image_candidates *cs, uint64_t start)
+{
+    if (cs->sorted == 0)
+        sort_candidates(cs);
+    size_t low = 0, high = cs->sorted;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (cs->c[mid].start < start)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    bool found = low < cs->sorted && cs->c[low].start == start && cs->c[low].source != IMAGE_SYM_RANGE;
+    return found ? cs->names + cs->c[low].name : NULL;
+}
+
 void image_candidates_free(struct image_candidates *cs)
 {
     free(cs->c);
@@ -291,8 +316,7 @@ struct image_symbols *image_symbols_build(struct image_candidates *cs, const cha
         free(t);
         return NULL;
     }
-    if (cs->n)
-        qsort_r(cs->c, cs->n, sizeof *cs->c, compare_candidates, cs->names);
+    sort_candidates(cs);
     drop_aliases(cs);
     settle_labels(cs);
     struct segments g = make_segments(cs);
@@ -333,17 +357,34 @@ static void drop_rust_hash(char *name)
         name[n - 19] = '\0';
 }
 
+/* NULL when it is no name of C++ or Rust. */
+static char *demangle(const char *raw)
+{
+    int status;
+    char *name = __cxa_demangle(raw, NULL, NULL, &status);
+    if (name)
+        drop_rust_hash(name);
+    return name;
+}
+
+static char *demangle_stub(const char *raw, size_t function_size)
+{
+    char *function = strndup(raw, function_size), *plain = function ? demangle(function) : NULL, *name = NULL;
+    if (plain && asprintf(&name, "%s%s", plain, raw + function_size) < 0)
+        name = NULL;
+    free(function);
+    free(plain);
+    return name;
+}
+
 static char *make_name(const struct image_symbols *t, const struct symbol *s)
 {
     char *name = NULL;
-    int status;
     if (!s->raw)
         return asprintf(&name, "[%s+0x%llx]", t->place, (unsigned long long)s->start) < 0 ? NULL : name;
-    name = __cxa_demangle(s->raw, NULL, NULL, &status);
-    if (!name)
-        return strdup(s->raw);
-    drop_rust_hash(name);
-    return name;
+    size_t n = strlen(s->raw);
+    name = n > 4 && strcmp(s->raw + n - 4, "@plt") == 0 ? demangle_stub(s->raw, n - 4) : demangle(s->raw);
+    return name ? name : strdup(s->raw);
 }
 
 static bool is_plain(const struct symbol *s) { return s->raw && strncmp(s->raw, "_Z", 2) != 0; }

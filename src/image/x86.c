@@ -81,7 +81,7 @@ static int classify_newer(const uint8_t *code, size_t size, struct assay_insn *o
 {
     for (size_t i = 0; i < sizeof newer_insns / sizeof newer_insns[0]; i++) {
         const struct newer *n = &newer_insns[i];
-        if (size < n->given || memcmp(code, n->bytes, n->given) != 0)
+        if (memcmp(code, n->bytes, size < n->given ? size : n->given) != 0)
             continue;
         if (size < n->size)
             return ASSAY_E_TRUNCATED;
@@ -196,7 +196,7 @@ int assay_x86_memory(const uint8_t *code, size_t size, unsigned mode)
     if (ZYAN_FAILED(s))
         return size == 0 ? ASSAY_E_TRUNCATED : status_of(s);
     int flags = 0;
-    for (unsigned i = 0; i < z.operand_count; i++) {
+    for (unsigned i = 0; i < z.operand_count && z.mnemonic != ZYDIS_MNEMONIC_NOP; i++) {
         if (op[i].type != ZYDIS_OPERAND_TYPE_MEMORY || op[i].mem.type == ZYDIS_MEMOP_TYPE_AGEN)
             continue;
         flags |= op[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ ? ASSAY_INSN_LOAD : 0;

@@ -83,7 +83,7 @@ struct assay_perf_record {
     uint32_t type;
     uint16_t misc;
     const uint8_t *body; /* after the 8-byte header, in the file's byte order; valid until the next call */
-    uint32_t size;       /* of body */
+    uint32_t size;       /* of body, without the trace data that follows an AUXTRACE */
     /* from sample_id (or the sample itself), where the event's sample_type has them */
     bool has_time, has_tid, has_cpu;
     uint64_t time, id;
@@ -144,6 +144,11 @@ bool assay_perf_big_endian(const struct assay_perf *f);
 int assay_perf_next(struct assay_perf *f, struct assay_perf_record *r);
 const struct assay_diag *assay_perf_diag(const struct assay_perf *f);
 const struct assay_ledger *assay_perf_ledger(const struct assay_perf *f);
+/* How many records of a type were read so far, COMPRESSED ones included; type 0: of all types that this reader does not know. */
+uint64_t assay_perf_count(const struct assay_perf *f, uint32_t type);
+/* The events of the recording, and the perf_event_attr of each as it stands in the file (also fields unknown here). */
+size_t assay_perf_events(const struct assay_perf *f);
+const uint8_t *assay_perf_event_attr(const struct assay_perf *f, size_t n, size_t *size);
 /* AUX trace bytes by the position in r.auxtrace.data; the number read (short at the end of the file), or < 0. */
 int64_t assay_perf_read(const struct assay_perf *f, uint64_t position, void *buf, size_t size);
 /* Intel PT facts, complete once the records before the first AUXTRACE were read. */

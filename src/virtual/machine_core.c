@@ -21,7 +21,7 @@ struct target {
 struct assay_machine_core {
     bool flat;
     unsigned issue_width, slots; /* slots: issue slots used of the cycle that has begun */
-    uint64_t fetched;            /* line number + 1 of the last instruction fetch */
+    uint64_t fetched, touched;   /* line number + 1 of the last instruction fetch, of the last data access */
     struct cache l1i, level[ASSAY_MACHINE_LEVELS];
     unsigned memory_latency, penalty, syscall_cycles;
     uint8_t *counter; /* 2 bits each; NULL: every direction is predicted right */
@@ -107,19 +107,19 @@ void assay_machine_core_free(struct assay_machine_core *c)
     free(c);
 }
 
-/* Looks a line up and makes it the latest of its set, in one pass that shifts the others back. */
+/* Looks a line up and makes it the latest of its set, in one pass that shifts the others back. Where the line is found is
+ * hard to predict, so there is no branch on it. */
 static bool cache_reorder(uint64_t *set, unsigned ways, uint64_t tag)
 {
-    uint64_t carried = set[0];
+    uint64_t carried = set[0], found = 0; /* found: all ones from the line's old place on */
     set[0] = tag;
     for (unsigned i = 1; i < ways; i++) {
         uint64_t here = set[i];
-        set[i] = carried;
-        if (here == tag)
-            return true;
+        set[i] = carried ^ ((carried ^ here) & found);
+        found |= -(uint64_t)(here == tag);
         carried = here;
     }
-    return false;
+    return found;
 }
 
 static inline bool cache_hit(struct cache *c, uint64_t addr)
@@ -172,17 +172,34 @@ uint64_t assay_machine_block(struct assay_machine_core *c, uint64_t ip, uint32_t
     }
 }
 
+/* A line that was the last one used is the latest of its set in L1D: nothing to look up, nothing to reorder. */
+static uint64_t access_line(struct assay_machine_core *c, uint64_t line)
+{
+    struct cache *l1d = &c->level[0];
+    if (line + 1 == c->touched)
+        return l1d->latency;
+    if (!l1d->tag)
+        return fetch_from(c, 1, line << l1d->line_shift);
+    c->touched = line + 1;
+    uint64_t *set = l1d->tag + (line & l1d->set_mask) * l1d->ways;
+    if (set[0] == line + 1 || cache_reorder(set, l1d->ways, line + 1))
+        return l1d->latency;
+    return l1d->latency + fetch_from(c, 1, line << l1d->line_shift);
+}
+
 uint64_t assay_machine_access(struct assay_machine_core *c, uint64_t addr, uint32_t bytes, bool store)
 {
     if (c->flat)
         return 0;
     unsigned shift = c->level[0].line_shift;
-    uint64_t cycles = 0, line = addr >> shift, last = (addr + bytes - (bytes > 0)) >> shift;
-    do
-        cycles += fetch_from(c, 0, line << shift);
-    while (line++ < last);
+    uint64_t line = addr >> shift, last = (addr + bytes - (bytes > 0)) >> shift;
+    uint64_t cycles = access_line(c, line);
+    while (line < last)
+        cycles += access_line(c, ++line);
     return store ? 0 : cycles;
 }
+
+static const uint8_t counter_after[2][4] = {{0, 0, 1, 2}, {1, 2, 3, 3}};
 
 static bool direction_right(struct assay_machine_core *c, uint64_t ip, bool taken)
 {
@@ -190,10 +207,7 @@ static bool direction_right(struct assay_machine_core *c, uint64_t ip, bool take
         return true;
     uint8_t *n = &c->counter[(ip ^ c->history) & c->counter_mask];
     bool right = (*n >= 2) == taken;
-    if (taken && *n < 3)
-        ++*n;
-    else if (!taken && *n > 0)
-        --*n;
+    *n = counter_after[taken][*n];
     c->history = (c->history << 1 | taken) & c->history_mask;
     return right;
 }

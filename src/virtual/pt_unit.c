@@ -39,11 +39,24 @@ static bool resolve(struct assay_pt_unit *u, const uint64_t *next)
     return true;
 }
 
-/* Runs the clock and sees to room for the event's packets. false: the event is lost. */
-static bool begin(struct assay_pt_unit *u, const uint64_t *next)
+static inline void run_clock(struct assay_pt_unit *u)
 {
     if (u->cycles >= u->next_tick)
         assay_pt_unit_tick(u);
+}
+
+/* For events that are written while enabled only; the clock runs all the same. */
+static inline bool is_off(struct assay_pt_unit *u)
+{
+    if (!u->enabled)
+        run_clock(u);
+    return !u->enabled;
+}
+
+/* Runs the clock and sees to room for the event's packets. false: the event is lost. */
+static bool begin(struct assay_pt_unit *u, const uint64_t *next)
+{
+    run_clock(u);
     if (!u->overflow && u->out_at < u->out_end)
         return true;
     if (assay_pt_unit_room(u))
@@ -109,6 +122,7 @@ void assay_pt_unit_disable(struct assay_pt_unit *u)
 
 void assay_pt_unit_enter(struct assay_pt_unit *u, uint64_t next)
 {
+    run_clock(u);
     u->inside = true;
     if (u->enabled || !in_context(u))
         return;
@@ -127,8 +141,9 @@ void assay_pt_unit_enter(struct assay_pt_unit *u, uint64_t next)
 /* Out of the context: after a far transfer, or in the middle of a block (ip). */
 static void go_outside(struct assay_pt_unit *u, const uint64_t *ip)
 {
+    bool off = is_off(u);
     u->inside = false;
-    if (!u->enabled)
+    if (off)
         return;
     if (begin(u, NULL)) {
         put_tnt(u);
@@ -150,7 +165,7 @@ void assay_pt_unit_async_leave(struct assay_pt_unit *u, uint64_t ip) { go_outsid
 
 void assay_pt_unit_async(struct assay_pt_unit *u, uint64_t ip, uint64_t next)
 {
-    if (!u->enabled || !begin(u, &next))
+    if (is_off(u) || !begin(u, &next))
         return;
     put_tnt(u);
     put_ip(u, OP_FUP, ip);
@@ -160,10 +175,8 @@ void assay_pt_unit_async(struct assay_pt_unit *u, uint64_t ip, uint64_t next)
 
 void assay_pt_unit_cond_slow(struct assay_pt_unit *u, uint64_t next)
 {
-    if (!u->enabled) {
+    if (is_off(u)) {
         u->tnt = 1;
-        if (u->cycles >= u->next_tick)
-            assay_pt_unit_tick(u);
         return;
     }
     if (u->cycles >= u->next_tick) { /* the newest branch comes after the tick */
@@ -184,7 +197,7 @@ void assay_pt_unit_cond_slow(struct assay_pt_unit *u, uint64_t next)
 
 void assay_pt_unit_indirect(struct assay_pt_unit *u, uint64_t next)
 {
-    if (!u->enabled || !begin(u, &next))
+    if (is_off(u) || !begin(u, &next))
         return;
     put_tnt(u);
     put_target(u, OP_TIP, next);
@@ -193,6 +206,7 @@ void assay_pt_unit_indirect(struct assay_pt_unit *u, uint64_t next)
 
 void assay_pt_unit_ptwrite(struct assay_pt_unit *u, uint64_t ip, uint64_t value, unsigned bytes)
 {
+    run_clock(u);
     if (!(u->ctl & ASSAY_RTIT_PTWEN) || !in_context(u) || !begin(u, NULL))
         return;
     bool with_ip = u->ctl & ASSAY_RTIT_FUPONPTW && u->ctl & ASSAY_RTIT_BRANCHEN;
@@ -208,6 +222,7 @@ void assay_pt_unit_mode(struct assay_pt_unit *u, unsigned mode) { u->mode = (uin
 /* MOV CR3: PIP where CR3 may be told (OS), and with CR3Filter the way into or out of the context. */
 void assay_pt_unit_cr3(struct assay_pt_unit *u, uint64_t cr3, uint64_t next)
 {
+    run_clock(u);
     bool was = in_context(u);
     u->cr3 = cr3;
     bool is = in_context(u);

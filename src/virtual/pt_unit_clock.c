@@ -56,7 +56,7 @@ uint64_t assay_pt_unit_next_due(const struct assay_pt_unit *u)
     if (u->cyc_thresh == UINT64_MAX)
         return u->next_mtc;
     uint64_t last = u->last_cyc;
-    if (u->tnt != 1 && u->tnt_cycle - last >= u->cyc_min)
+    if (u->enabled && u->tnt != 1 && u->tnt_cycle - last >= u->cyc_min)
         last = u->tnt_cycle;
     uint64_t wrap = last + (UINT64_C(1) << u->config.cyc_counter_bits) - 1;
     return wrap < u->next_mtc ? wrap : u->next_mtc;

@@ -58,12 +58,15 @@ static inline void put_cyc(struct assay_pt_unit *u, uint64_t when)
     u->out_at = p;
 }
 
+/* Bits that came while disabled are dropped. */
 static inline void put_tnt(struct assay_pt_unit *u)
 {
     if (u->tnt == 1)
         return;
-    put_cyc(u, u->tnt_cycle);
-    *u->out_at++ = (uint8_t)(u->tnt << 1);
+    if (u->enabled) {
+        put_cyc(u, u->tnt_cycle);
+        *u->out_at++ = (uint8_t)(u->tnt << 1);
+    }
     u->tnt = 1;
 }
 

@@ -170,6 +170,9 @@ void assay_pt_decoder_init(struct assay_pt_decoder *d, const void *data, size_t 
  * 0 at the end (with `more`: at the first incomplete packet, assay_pt_decoder_pos() says where to continue).
  * Never fails: damage is a record. */
 int assay_pt_decoder_next(struct assay_pt_decoder *d, struct assay_pt_packet *p);
+/* Some packets, at most n, as by as many calls of next(), which it outruns where n is 64 or more; how many, 0 where next() would
+ * give 0. What it returns short of n means nothing. */
+size_t assay_pt_decoder_batch(struct assay_pt_decoder *d, struct assay_pt_packet *p, size_t n);
 /* Moves to the next PSB at or after the present position; 0, or ASSAY_E_NO_SYNC (position at the end, with `more` so near to
  * it that no PSB can begin before). What it passes over is in the ledger and in no gap record. */
 int assay_pt_decoder_resync(struct assay_pt_decoder *d);

@@ -16,6 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *complaint = check_stream(data + 1, size - 1, synced);
     if (!complaint)
         complaint = check_refills(data + 1, size - 1, 1 + (data[0] >> 1), synced);
+    if (!complaint)
+        complaint = check_batches(data + 1, size - 1, 1 + data[0], synced);
     if (complaint) {
         fprintf(stderr, "%s\n", complaint);
         abort();

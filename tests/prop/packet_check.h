@@ -79,6 +79,24 @@ static inline const char *check_stream(const uint8_t *data, size_t size, bool sy
     return NULL;
 }
 
+/* The same packets come many at a time. */
+static inline const char *check_batches(const uint8_t *data, size_t size, size_t n, bool synced)
+{
+    struct assay_pt_decoder one, many;
+    struct assay_pt_packet a, b[300];
+    assay_pt_decoder_init(&one, data, size, 0, synced);
+    assay_pt_decoder_init(&many, data, size, 0, synced);
+    for (size_t got; (got = assay_pt_decoder_batch(&many, b, n)) > 0;)
+        for (size_t i = 0; i < got; i++)
+            if (!assay_pt_decoder_next(&one, &a) || !packets_equal(&a, &b[i]))
+                return "other packets in batches";
+    if (assay_pt_decoder_next(&one, &a))
+        return "fewer packets in batches";
+    return memcmp(assay_pt_decoder_ledger(&one), assay_pt_decoder_ledger(&many), sizeof one.ledger) != 0
+               ? "another ledger in batches"
+               : NULL;
+}
+
 /* The same packets come when the bytes are handed in `step` at a time. */
 static inline const char *check_refills(const uint8_t *data, size_t size, size_t step, bool synced)
 {

@@ -223,6 +223,7 @@ static void random_bytes_are_accounted_for(void **state)
             for (size_t i = 0; i < 16; i++)
                 data[at + i] = i & 1 ? 0x82 : 0x02;
         ok(check_stream(data, sizeof data, round & 2));
+        ok(check_batches(data, sizeof data, 1 + random_below(300), round & 2));
     }
 }
 
@@ -300,6 +301,30 @@ static void parts_give_the_same_packets_as_the_whole(void **state)
     }
 }
 
+/* Mostly what the batches decode without asking what it is, with all of its forms. */
+static void batches_give_the_same_packets(void **state)
+{
+    (void)state;
+    static uint8_t data[1 << 16];
+    static const uint8_t common[] = {ASSAY_PT_PAD,     ASSAY_PT_TNT, ASSAY_PT_TNT, ASSAY_PT_TNT,
+                                     ASSAY_PT_CYC,     ASSAY_PT_CYC, ASSAY_PT_TIP, ASSAY_PT_TIP_PGE,
+                                     ASSAY_PT_TIP_PGD, ASSAY_PT_FUP, ASSAY_PT_MTC, ASSAY_PT_TSC};
+    seed = 6;
+    for (unsigned round = 0; round < 20; round++) {
+        size_t size = 0;
+        while (size < sizeof data - ASSAY_PT_MAX_PACKET) {
+            unsigned type = size == 0 ? ASSAY_PT_PSB : common[random_below(sizeof common)];
+            struct assay_pt_packet p = random_packet(random_below(50) ? type : ASSAY_PT_OVF, 8);
+            if (round & 1 && p.type == ASSAY_PT_CYC)
+                p.cyc.cycles &= 4095;
+            if (round & 2 && p.type == ASSAY_PT_TNT) /* no single bytes for long */
+                p.type = ASSAY_PT_MTC;
+            size += (size_t)assay_pt_encode(&p, data + size);
+        }
+        ok(check_batches(data, size, 1 + random_below(300), round & 4));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +332,7 @@ int main(void)
         cmocka_unit_test(random_bytes_are_accounted_for),
         cmocka_unit_test(a_prefix_gives_the_same_packets),
         cmocka_unit_test(a_flipped_bit_does_no_harm_after_the_next_psbs),
+        cmocka_unit_test(batches_give_the_same_packets),
         cmocka_unit_test(parts_give_the_same_packets_as_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

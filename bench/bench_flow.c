@@ -61,6 +61,12 @@ static uint64_t our_packets(const struct trace *t)
     return n;
 }
 
+static unsigned mtc_freq(const struct assay_perf_pt_info *i)
+{
+    uint64_t bits = i->mtc_freq_bits;
+    return bits ? (unsigned)((i->config & bits) / (bits & (0 - bits))) : 0;
+}
+
 static void configure(const struct trace *t, struct pt_config *c)
 {
     const struct assay_perf_pt_info *i = assay_pt_recording_info(t->rec);
@@ -75,8 +81,7 @@ static void configure(const struct trace *t, struct pt_config *c)
     c->cpuid_0x15_eax = (uint32_t)i->tsc_ctc_d;
     c->cpuid_0x15_ebx = (uint32_t)i->tsc_ctc_n;
     c->nom_freq = (uint8_t)i->max_nonturbo_ratio;
-    uint64_t bits = i->mtc_freq_bits;
-    c->mtc_freq = bits ? (uint8_t)((i->config & bits) / (bits & (0 - bits))) : 0;
+    c->mtc_freq = (uint8_t)mtc_freq(i);
 }
 
 static uint64_t their_packets(const struct trace *t)
@@ -111,8 +116,7 @@ struct ours {
 static void our_open(const struct trace *t, struct ours *o)
 {
     const struct assay_perf_pt_info *i = assay_pt_recording_info(t->rec);
-    uint64_t bits = i->mtc_freq_bits;
-    struct assay_flow_config c = {.mtc_freq = bits ? (unsigned)((i->config & bits) / (bits & (0 - bits))) : 0,
+    struct assay_flow_config c = {.mtc_freq = mtc_freq(i),
                                   .tsc_ctc_n = (uint32_t)i->tsc_ctc_n,
                                   .tsc_ctc_d = (uint32_t)i->tsc_ctc_d,
                                   .max_ratio = (unsigned)i->max_nonturbo_ratio};

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* The hot path: what retires, block by block, told to the trace unit. */
+#include "plugin.h"
+#include "qemu_api.h"
+
+#include <assay/image.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Which variant of the path runs is fixed at start: constants that the compiler folds. */
+struct variant {
+    bool truth, model, log;
+};
+
+ALWAYS_INLINE void count_truth(struct thread *t, const struct block *p, struct variant v)
+{
+    if (!v.truth)
+        return;
+    t->s.insns += p->insns;
+    t->s.chk = t->s.chk * p->factor + p->chain;
+    if (v.log)
+        thread_log(t, p->start, p->insns);
+}
+
+ALWAYS_INLINE void charge_block(struct thread *t, const struct block *p, struct variant v)
+{
+    t->s.unit.cycles += v.model ? assay_machine_block(t->core, p->start, p->insns, p->bytes) : p->insns;
+}
+
+ALWAYS_INLINE void charge_branch(struct thread *t, const struct block *p, uint64_t next, struct variant v)
+{
+    if (v.model && p->insn_kind != ASSAY_INSN_OTHER)
+        t->s.unit.cycles += assay_machine_branch(t->core, p->insn_kind, p->next - p->last_size,
+                                                 p->insn_kind != ASSAY_INSN_COND || next == p->target, next, p->next);
+}
+
+/* A block whose last instruction left for `next`. False, and nothing done, when it cannot have gone there. */
+ALWAYS_INLINE bool retire_whole(struct thread *t, const struct block *p, uint64_t next, struct variant v)
+{
+    struct assay_pt_unit *u = &t->s.unit;
+    bool taken = next == p->target;
+    switch (p->kind) {
+    case BLOCK_COND:
+        if (!taken && next != p->next)
+            return false;
+        charge_block(t, p, v);
+        assay_pt_unit_cond(u, taken, next);
+        break;
+    case BLOCK_NEXT:
+        if (!taken)
+            return false;
+        charge_block(t, p, v);
+        break;
+    case BLOCK_CALL:
+        if (!taken)
+            return false;
+        charge_block(t, p, v);
+        assay_pt_unit_call(u, p->next);
+        break;
+    case BLOCK_RET:
+        charge_block(t, p, v);
+        assay_pt_unit_ret(u, next);
+        break;
+    case BLOCK_CALL_IND:
+        charge_block(t, p, v);
+        assay_pt_unit_call(u, p->next);
+        assay_pt_unit_indirect(u, next);
+        break;
+    case BLOCK_JMP_IND:
+        charge_block(t, p, v);
+        assay_pt_unit_indirect(u, next);
+        break;
+    case BLOCK_REP: /* one more round of the same instruction: nothing retires */
+        return p->insns == 1 && next == p->start;
+    default:
+        return false;
+    }
+    count_truth(t, p, v);
+    charge_branch(t, p, next, v);
+    return true;
+}
+
+static struct variant variant_of_process(void)
+{
+    const struct assay_spool_setup *s = process.setup;
+    return (struct variant){.truth = s->truth, .model = !s->model.flat, .log = s->truth_blocks};
+}
+
+bool exec_retire_part(struct thread *t, uint64_t ip)
+{
+    const struct block *p = t->prev;
+    struct variant v = variant_of_process();
+    uint32_t n = 0;
+    uint64_t at = p->start, chk = t->s.chk;
+    for (; n < p->insns && at != ip; at += p->size[n++])
+        chk = chk * 31 + at;
+    if (at != ip || n == p->insns)
+        return false;
+    t->s.unit.cycles += v.model ? assay_machine_block(t->core, p->start, n, (uint32_t)(ip - p->start)) : n;
+    if (v.truth) {
+        t->s.insns += n;
+        t->s.chk = chk;
+        if (v.log)
+            thread_log(t, p->start, n);
+    }
+    t->prev = &outside;
+    return true;
+}
+
+/* It never ends in a branch: the string instruction retires when it does not come back to itself. */
+static void retire_string(struct thread *t, const struct block *p, uint64_t next, struct variant v)
+{
+    if (next == p->next - p->last_size) {
+        exec_retire_part(t, next);
+    } else {
+        charge_block(t, p, v);
+        count_truth(t, p, v);
+    }
+}
+
+static void retire_far(struct thread *t, const struct block *p, struct variant v)
+{
+    charge_block(t, p, v);
+    count_truth(t, p, v);
+    assay_pt_unit_leave(&t->s.unit);
+    t->s.unit.cycles += process.setup->model.syscall_cycles;
+}
+
+/* No successor of the block starts here. Either QEMU broke it off at this very instruction and goes on there, or something
+ * that is not understood came between: then the trace shows an interrupt after the block. */
+static void retire_odd(struct thread *t, const struct block *p, uint64_t next, struct variant v)
+{
+    if (exec_retire_part(t, next))
+        return;
+    __atomic_fetch_add(&process.setup->unexplained, 1, __ATOMIC_RELAXED);
+    uint64_t expected = p->kind == BLOCK_COND ? p->next : p->target;
+    retire_whole(t, p, expected, v);
+    assay_pt_unit_async_leave(&t->s.unit, expected);
+}
+
+void exec_retire(struct thread *t, uint64_t next)
+{
+    const struct block *p = t->prev;
+    struct variant v = variant_of_process();
+    if (p->kind == BLOCK_REP)
+        retire_string(t, p, next, v);
+    else if (p->kind == BLOCK_FAR)
+        retire_far(t, p, v);
+    else if (p->kind < BLOCK_REP && !retire_whole(t, p, next, v))
+        retire_odd(t, p, next, v);
+    t->prev = &outside;
+}
+
+/* Brings the clock to the age of the code. Where the code replaced other code an interrupt is shown (the machine had to stop
+ * for it), so that a reader never walks on from the old into the new. */
+static void meet_code(struct thread *t, const struct block *b)
+{
+    struct assay_pt_unit *u = &t->s.unit;
+    if (b->since <= u->cycles)
+        return;
+    if (u->enabled && b->flags & BLOCK_REPLACED)
+        assay_pt_unit_async_leave(u, b->start);
+    u->cycles = b->since;
+    t->jumped = true;
+    clock_publish(t);
+}
+
+static void go_on(struct thread *t, const struct block *b)
+{
+    struct assay_pt_unit *u = &t->s.unit;
+    meet_code(t, b);
+    if (t->jumped)
+        assay_pt_unit_time(u);
+    t->jumped = false;
+    if (!u->enabled)
+        assay_pt_unit_enter(u, b->start);
+    t->prev = b;
+    t->s.at = b->start;
+}
+
+__attribute__((noinline)) static void step_slowly(unsigned vcpu, const struct block *b, const void *env)
+{
+    struct thread *t = thread_of[vcpu % THREADS];
+    if (t == &unborn)
+        t = thread_of[vcpu % THREADS] = thread_start(env, b->start);
+    if (b->flags & BLOCK_HANDLER)
+        signal_arrive(t, b);
+    if (!(b->flags & BLOCK_SHORT && exec_retire_part(t, b->start)))
+        exec_retire(t, b->start);
+    go_on(t, b);
+}
+
+ALWAYS_INLINE void step(unsigned vcpu, const struct block *b, const void *env, struct variant v)
+{
+    struct thread *t = thread_of[vcpu % THREADS];
+    if (__builtin_expect(b->born > t->s.unit.cycles || !retire_whole(t, t->prev, b->start, v), 0)) {
+        step_slowly(vcpu, b, env);
+        return;
+    }
+    t->prev = b;
+    t->s.at = b->start;
+}
+
+/* Generated code on x86-64 keeps the pointer to its registers in RBP; elsewhere it is not known. */
+#ifdef __x86_64__
+#define PASS_REGISTERS(name)                                                                                           \
+    __attribute__((naked)) static void name(__attribute__((unused)) unsigned vcpu,                                     \
+                                            __attribute__((unused)) void *block)                                       \
+    {                                                                                                                  \
+        __asm__("mov %rbp, %rdx\n\tjmp " #name "_body");                                                               \
+    }
+#else
+#define PASS_REGISTERS(name)                                                                                           \
+    static void name(unsigned vcpu, void *block) { name##_body(vcpu, block, NULL); }
+#endif
+#define VARIANT(name, ...)                                                                                             \
+    __attribute__((used)) static void name##_body(unsigned vcpu, const struct block *b, const void *env)               \
+    {                                                                                                                  \
+        step(vcpu, b, env, (struct variant){__VA_ARGS__});                                                             \
+    }                                                                                                                  \
+    PASS_REGISTERS(name)
+
+VARIANT(step_flat, .truth = false)
+VARIANT(step_flat_truth, .truth = true)
+VARIANT(step_model, .model = true)
+VARIANT(step_model_truth, .model = true, .truth = true)
+VARIANT(step_flat_log, .truth = true, .log = true)
+VARIANT(step_model_log, .model = true, .truth = true, .log = true)
+
+exec_fn *exec_callback(void)
+{
+    static exec_fn *const by[2][3] = {{step_flat, step_flat_truth, step_flat_log},
+                                      {step_model, step_model_truth, step_model_log}};
+    struct variant v = variant_of_process();
+    return by[v.model][v.log ? 2 : v.truth];
+}
+
+void exec_access(unsigned vcpu, uint32_t info, uint64_t vaddr, void *user)
+{
+    (void)user;
+    struct thread *t = thread_of[vcpu % THREADS];
+    if (t->core)
+        t->s.unit.cycles += assay_machine_access(t->core, vaddr, 1u << qemu_plugin_mem_size_shift(info),
+                                                 qemu_plugin_mem_is_store(info));
+}

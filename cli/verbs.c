@@ -4,9 +4,11 @@
 
 extern const struct cli_verb cmd_dump;
 extern const struct cli_verb cmd_help;
+extern const struct cli_verb cmd_record;
 
 const struct cli_verb *const cli_verbs[] = {
     &cmd_dump,
+    &cmd_record,
     &cmd_help,
     NULL,
 };

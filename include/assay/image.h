@@ -78,8 +78,8 @@ int assay_image_map(struct assay_image *im, uint32_t pid, uint64_t time, uint64_
                     const char *path, const uint8_t *build_id, unsigned build_id_size);
 int assay_image_unmap(struct assay_image *im, uint32_t pid, uint64_t time, uint64_t addr, uint64_t size);
 /* Code that is in no file (JIT, vdso, patched text). The bytes are copied. Lies over file mappings. `name` is that of a function; one
- * in brackets ("[vdso]") is the DSO that the code belongs to, else that is "[jit]". Without a name (NULL), what lies over a
- * readable file patches it and belongs to it; the rest is named by its place. */
+ * in brackets ("[vdso]") is the DSO that the code belongs to, else that is "[jit]". Code without a name (NULL) patches what lies
+ * there and belongs to it; where nothing does, it is named by its place. */
 int assay_image_code(struct assay_image *im, uint32_t pid, uint64_t time, uint64_t addr, const uint8_t *bytes,
                      size_t size, const char *name);
 /* The child gets a copy of the parent's address space as of `time`. A fork into oneself (a thread) changes nothing. */

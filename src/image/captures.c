@@ -83,35 +83,36 @@ static void find_heads(struct sweep *w, struct image_capture *const *c, size_t n
 }
 
 /* Over the functions in order of address: a layer becomes free where its function ends; a function takes the layer that became
- * free last, or a new one. */
-static int layer_functions(struct assay_image *im, struct sweep *w, struct image_capture **c, size_t n)
+ * free last, or a new one. The number of layers, or a negative status. */
+static int64_t layer_functions(struct assay_image *im, struct sweep *w, struct image_capture **c, size_t n)
 {
     size_t frees = 0, ended = 0;
-    uint64_t layers = 0;
+    int64_t layers = 0;
     find_heads(w, c, n);
     for (size_t h = 0; h < w->heads; h++) {
         size_t first = w->head[h], end = h + 1 < w->heads ? w->head[h + 1] : n;
         for (; ended < w->heads && w->ends[ended].end <= c[first]->addr; ended++)
             w->free_layer[frees++] = im->dso[c[w->ends[ended].start]->dso]->layer;
-        uint64_t layer = frees ? w->free_layer[--frees] : layers++;
+        uint64_t layer = frees ? w->free_layer[--frees] : (uint64_t)layers++;
         for (size_t i = first; i < end; i++) {
             int s = assign(im, c[i], layer);
             if (s != ASSAY_OK)
                 return s;
         }
     }
-    return ASSAY_OK;
+    return layers;
 }
 
-/* The captures of one process and DSO name: c[0..n), named ones first. Code without a name of its own all lies in layer 0. */
+/* The captures of one process and DSO name: c[0..n), named ones first. Code without a name of its own has a layer of its own. */
 static int layer_home(struct assay_image *im, struct sweep *w, struct image_capture **c, size_t n)
 {
     size_t named = 0;
     while (named < n && c[named]->symbol)
         named++;
-    int s = layer_functions(im, w, c, named);
+    int64_t layers = layer_functions(im, w, c, named);
+    int s = layers < 0 ? (int)layers : ASSAY_OK;
     for (size_t i = named; i < n && s == ASSAY_OK; i++)
-        s = assign(im, c[i], 0);
+        s = assign(im, c[i], (uint64_t)layers);
     return s;
 }
 

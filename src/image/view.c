@@ -106,19 +106,18 @@ static void touch_difference(const struct image_hit *old, const uint8_t *bytes, 
         touch(t, at + low, at + high);
 }
 
-/* Code with a name is a function of its own. Code without one that lies over a file patches it. */
+/* Code with a name is a function of its own. Code without one patches what lies there, if anything does. */
 static void apply_code(struct assay_view *v, const struct image_change *c, struct touched *t)
 {
     const struct image_capture *k = c->capture;
     for (uint64_t at = c->addr; at < c->end && !v->failed;) {
         const uint8_t *bytes = k->bytes + (at - c->addr);
         struct image_hit old = what_is_there(v, at, (size_t)(c->end - at));
-        bool patch = !k->symbol && old.bytes && old.owner == IMAGE_OWNER_BELOW;
-        uint32_t owner = patch ? IMAGE_OWNER_BELOW : k->dso;
+        uint32_t owner = old.bytes && !k->symbol ? old.owner : k->dso;
         if (old.bytes)
             touch_difference(&old, bytes, at, owner != old.owner, t);
-        if (!(patch && memcmp(old.bytes, bytes, old.size) == 0) &&
-            image_overlay_write(&v->overlay, at, bytes, old.size, owner) != ASSAY_OK)
+        bool known = old.bytes && owner == old.owner && memcmp(old.bytes, bytes, old.size) == 0;
+        if (!known && image_overlay_write(&v->overlay, at, bytes, old.size, owner) != ASSAY_OK)
             v->failed = true;
         at += old.size;
     }

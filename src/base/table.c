@@ -69,3 +69,5 @@ uint32_t *table_map_at(struct table_map *m, uint64_t key)
     }
     return &m->value[at];
 }
+
+uint32_t table_map_find(const struct table_map *m, uint64_t key) { return m->places ? m->value[find_place(m, key)] : 0; }

@@ -20,5 +20,7 @@ struct table_map {
 void table_map_free(struct table_map *m);
 /* The value's place for key, new places hold 0; NULL: out of memory. Store index + 1. Valid until the next call. */
 uint32_t *table_map_at(struct table_map *m, uint64_t key);
+/* The value for key, 0 when it has none. */
+uint32_t table_map_find(const struct table_map *m, uint64_t key);
 
 #endif

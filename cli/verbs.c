@@ -5,10 +5,12 @@
 extern const struct cli_verb cmd_dump;
 extern const struct cli_verb cmd_help;
 extern const struct cli_verb cmd_record;
+extern const struct cli_verb cmd_report;
 
 const struct cli_verb *const cli_verbs[] = {
     &cmd_dump,
     &cmd_record,
+    &cmd_report,
     &cmd_help,
     NULL,
 };

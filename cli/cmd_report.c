@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* assay report: where a recording's instructions and cycles went. */
+#include "cli.h"
+#include "report.h"
+
+#include <assay/recording.h>
+#include <assay/workers.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_CALLS = 1, OPT_EDGES, OPT_TOP, OPT_MIN };
+
+/* One job is one stream: its own profile and ledger, merged in the order of the streams. */
+struct job {
+    struct assay_profile *profile;
+    struct assay_ledger ledger;
+    struct assay_error error;
+};
+
+struct work {
+    const struct assay_pt_recording *rec;
+    struct job *job;
+    unsigned want;
+};
+
+static int profile_stream(void *ctx, size_t n)
+{
+    struct work *w = ctx;
+    struct job *j = &w->job[n];
+    int status = assay_profile_new(assay_pt_recording_image(w->rec), w->want, &j->profile);
+    if (status == ASSAY_OK)
+        status = assay_pt_recording_flow(w->rec, assay_pt_recording_stream(w->rec, n), assay_profile_add, j->profile,
+                                         &j->ledger, &j->error);
+    if (status == ASSAY_OK)
+        status = assay_profile_stream_end(j->profile);
+    return status;
+}
+
+/* Fails with the message of the first stream that failed. */
+static int fail_job(const struct cli *c, const struct work *w, size_t jobs, int status)
+{
+    for (size_t i = 0; i < jobs; i++)
+        if (w->job[i].error.code)
+            return cli_fail_error(c, &w->job[i].error);
+    return cli_fail(c, CLI_CANNOT, "%s", assay_status_name(status));
+}
+
+static int merge(struct work *w, size_t jobs, struct assay_profile *into, struct assay_ledger *ledger)
+{
+    for (size_t i = 0; i < jobs; i++) {
+        int status = assay_profile_merge(into, w->job[i].profile);
+        if (status != ASSAY_OK)
+            return status;
+        assay_ledger_add(ledger, &w->job[i].ledger);
+        assay_profile_free(w->job[i].profile);
+        w->job[i].profile = NULL;
+    }
+    return assay_profile_finish(into);
+}
+
+static int profile_all(struct cli *c, struct work *w, unsigned threads, struct assay_profile *into,
+                       struct assay_ledger *ledger)
+{
+    size_t jobs = assay_pt_recording_streams(w->rec);
+    w->job = calloc(jobs + 1, sizeof *w->job);
+    if (!w->job)
+        return cli_fail(c, CLI_CANNOT, "out of memory");
+    int status = jobs > 1 && threads != 1 ? assay_image_load_symbols(assay_pt_recording_image(w->rec)) : ASSAY_OK;
+    if (status == ASSAY_OK)
+        status = assay_workers_run(threads, jobs, profile_stream, w);
+    if (status == ASSAY_OK)
+        status = merge(w, jobs, into, ledger);
+    int code = status == ASSAY_OK ? CLI_OK : fail_job(c, w, jobs, status);
+    for (size_t i = 0; i < jobs; i++)
+        assay_profile_free(w->job[i].profile);
+    free(w->job);
+    return code;
+}
+
+static void tell_image_problems(const struct cli *c, struct assay_image *im)
+{
+    const char *text;
+    for (size_t i = 0; (text = assay_image_problem(im, i)); i++)
+        cli_note(c, "%s", text);
+}
+
+static void print_report(struct cli *c, const struct report *r)
+{
+    if (c->json) {
+        report_json(c, r);
+    } else if (cli_flag(c, CLI_OPT_CSV)) {
+        report_csv(c, r);
+    } else {
+        report_header(c, r);
+        if (cli_flag(c, OPT_CALLS))
+            report_tree(c, r);
+        else if (cli_flag(c, OPT_EDGES))
+            report_edges(c, r);
+        else
+            report_functions(c, r);
+        report_footer(c, r);
+    }
+}
+
+static int report_recording(struct cli *c, struct report *r, unsigned threads)
+{
+    struct work w = {.rec = r->rec};
+    w.want = (cli_flag(c, OPT_CALLS) ? ASSAY_PROFILE_TREE : 0u) | (cli_flag(c, OPT_EDGES) ? ASSAY_PROFILE_EDGES : 0u);
+    struct assay_profile *profile;
+    if (assay_profile_new(assay_pt_recording_image(r->rec), w.want, &profile) != ASSAY_OK)
+        return cli_fail(c, CLI_CANNOT, "out of memory");
+    int status = profile_all(c, &w, threads, profile, &r->ledger);
+    if (status == CLI_OK) {
+        r->profile = profile;
+        print_report(c, r);
+        tell_image_problems(c, assay_pt_recording_image(r->rec));
+        status = cli_report_ledger(c, &r->ledger);
+        if (status == CLI_OK && (assay_profile_totals(profile)->gaps || assay_profile_totals(profile)->overflows))
+            status = CLI_LOSSES;
+    }
+    assay_profile_free(profile);
+    return status;
+}
+
+static int run(struct cli *c)
+{
+    uint64_t jobs = 0, top = 30, min = 5;
+    if (cli_need_operands(c, 1) || cli_number(c, CLI_OPT_JOBS, false, &jobs) || cli_number(c, OPT_TOP, false, &top) ||
+        cli_number(c, OPT_MIN, false, &min))
+        return CLI_USAGE;
+    struct assay_error e = {0};
+    struct assay_pt_recording *rec;
+    if (assay_pt_recording_open(c->operand[0], &rec, &e) != ASSAY_OK)
+        return cli_fail_error(c, &e);
+    struct report r = {.rec = rec, .top = top ? (size_t)top : SIZE_MAX, .min_permille = (unsigned)min};
+    int status = report_recording(c, &r, (unsigned)jobs);
+    assay_pt_recording_close(rec);
+    return status;
+}
+
+static const struct cli_option options[] = {
+    {OPT_CALLS, 0, "calls", NULL, "the call tree: what each call path took, itself and with all it called"},
+    {OPT_EDGES, 0, "edges", NULL, "branch edges: from where to where, how often"},
+    {OPT_TOP, 'n', "top", "N", "at most N lines (30); 0 = all"},
+    {OPT_MIN, 0, "min", "N", "leave out call paths below N thousandths of the whole (5)"},
+    CLI_OPTION_JSON,
+    {CLI_OPT_CSV, 0, "csv", NULL, "functions as comma-separated values"},
+    CLI_OPTION_JOBS,
+    CLI_OPTION_COLOR,
+    CLI_OPT_END,
+};
+
+const struct cli_verb cmd_report = {
+    .name = "report",
+    .summary = "the answer: functions by cycles and instructions, IPC, calls",
+    .operands = "FILE",
+    .examples = {"assay report t.data", "functions by self cycles, with IPC", "assay report --calls t.data",
+                 "the call tree"},
+    .about =
+        "Decodes every stream of a Processor Trace recording, and shows by function how many instructions retired "
+        "there, "
+        "how many core cycles they took, instructions per cycle, and how often the function was entered.\n\n"
+        "Cycles come from CYC packets: those between two exact places of the trace are shared among the instructions "
+        "that "
+        "retired between them. Instructions outside such a pair count in the instructions column but not in IPC. A "
+        "trace "
+        "without CYC packets has instruction counts only, and cycles are n/a. Cycles that passed while tracing was off "
+        "(kernel, other programs) are told apart and belong to no function.\n\n"
+        "A recording of virtual hardware says so in the first line: its times are those of a model.\n\n"
+        "A call is an entry at a function's first instruction by a call, or by a jump from another function. A "
+        "function "
+        "that no symbol names is shown by its range from .eh_frame, as [file+0xoffset].",
+    .options = options,
+    .run = run,
+};

@@ -97,29 +97,52 @@ static inline const char *check_batches(const uint8_t *data, size_t size, size_t
                : NULL;
 }
 
+/* A decoder that is handed its bytes in parts, and the packets it has given but nobody has taken. */
+struct in_parts {
+    const uint8_t *data;
+    size_t size, have, step;
+    struct assay_pt_decoder d;
+    struct assay_pt_packet p[64];
+    size_t packets, taken;
+};
+
+/* The next packet, NULL at the end. One at a time or in batches, by the step. */
+static inline const struct assay_pt_packet *next_in_parts(struct in_parts *s)
+{
+    while (s->taken == s->packets) {
+        s->taken = 0;
+        s->packets = assay_pt_decoder_batch(&s->d, s->p, s->step & 1 ? 1 : 64);
+        if (s->packets > 0)
+            break;
+        if (s->have == s->size)
+            return NULL;
+        s->have = s->size - s->have < s->step ? s->size : s->have + s->step;
+        s->d.more = s->have < s->size;
+        size_t pos = (size_t)assay_pt_decoder_pos(&s->d);
+        assay_pt_decoder_refill(&s->d, s->data + pos, s->have - pos);
+    }
+    return &s->p[s->taken++];
+}
+
 /* The same packets come when the bytes are handed in `step` at a time. */
 static inline const char *check_refills(const uint8_t *data, size_t size, size_t step, bool synced)
 {
-    struct assay_pt_decoder whole, parts;
-    struct assay_pt_packet a, b;
-    size_t have = step < size ? step : size;
+    struct assay_pt_decoder whole;
+    struct assay_pt_packet a;
+    struct in_parts parts = {.data = data, .size = size, .have = step < size ? step : size, .step = step};
     assay_pt_decoder_init(&whole, data, size, 0, synced);
-    assay_pt_decoder_init(&parts, data, have, 0, synced);
-    parts.more = have < size;
+    assay_pt_decoder_init(&parts.d, data, parts.have, 0, synced);
+    parts.d.more = parts.have < size;
     while (assay_pt_decoder_next(&whole, &a)) {
-        while (!assay_pt_decoder_next(&parts, &b)) {
-            if (have == size)
-                return "fewer packets in parts";
-            have = size - have < step ? size : have + step;
-            parts.more = have < size;
-            size_t pos = (size_t)assay_pt_decoder_pos(&parts);
-            assay_pt_decoder_refill(&parts, data + pos, have - pos);
-        }
-        if (!packets_equal(&a, &b))
+        const struct assay_pt_packet *b = next_in_parts(&parts);
+        if (!b)
+            return "fewer packets in parts";
+        if (!packets_equal(&a, b))
             return "other packets in parts";
     }
-    return assay_pt_decoder_next(&parts, &b) ? "more packets in parts"
-           : memcmp(assay_pt_decoder_ledger(&whole), assay_pt_decoder_ledger(&parts), sizeof whole.ledger) != 0
+    if (next_in_parts(&parts))
+        return "more packets in parts";
+    return memcmp(assay_pt_decoder_ledger(&whole), assay_pt_decoder_ledger(&parts.d), sizeof whole.ledger) != 0
                ? "another ledger in parts"
                : NULL;
 }

@@ -42,9 +42,9 @@ struct row {
 #define IS_IP(b)   (0x20022002u >> ((b)&31) & 1 && ((b) >> 5) != 5 && ((b) >> 5) != 7)
 #define IPBYTES(b) ((b) >> 5)
 #define PAYLOAD(b) (IS_IP(b) ? (int)(0xf8f66420u >> 4 * IPBYTES(b) & 15) : (b) == 0x19 ? 7 : (b) == 0x59 ? 1 : 0)
-#define ONES(bits) ((bits) ? UINT64_MAX >> (64 - (bits)) : 0)
+#define ONES(bits) ((UINT64_C(1) << (bits) / 2 << ((bits) + 1) / 2) - 1) /* of 0 to 64 */
 #define TAKE(b)    (IPBYTES(b) == 3 ? UINT64_MAX : ONES(8 * (PAYLOAD(b) & 15)))
-#define COUNT(b)   (30 - __builtin_clz((unsigned)(b) | 1))
+#define COUNT(b)   ((uint8_t)(30 - __builtin_clz((unsigned)(b) | 3)))
 #define TYPE_OF_IP(b)                                                                                                  \
     (((b)&31) == 0x0d   ? ASSAY_PT_TIP                                                                                 \
      : ((b)&31) == 0x11 ? ASSAY_PT_TIP_PGE                                                                             \

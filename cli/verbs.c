@@ -3,6 +3,7 @@
 #include "cli.h"
 
 extern const struct cli_verb cmd_dump;
+extern const struct cli_verb cmd_flow;
 extern const struct cli_verb cmd_help;
 extern const struct cli_verb cmd_record;
 extern const struct cli_verb cmd_report;
@@ -11,6 +12,7 @@ const struct cli_verb *const cli_verbs[] = {
     &cmd_dump,
     &cmd_record,
     &cmd_report,
+    &cmd_flow,
     &cmd_help,
     NULL,
 };

@@ -101,15 +101,16 @@ static void starts_with_time(void **state)
     (void)state;
     struct rig *r = rig();
     power_on(r, &(struct assay_pt_unit_config){.mode = 32, .core_ratio = 24});
-    r->u.tsc_base = 1000000;
+    r->u.tsc_base = 999000;
+    r->u.cycles = 1000; /* the counter of CYC begins with TraceEn */
     write_ctl(r, BRANCHES | ASSAY_RTIT_TSCEN | ASSAY_RTIT_MTCEN | ASSAY_RTIT_CYCEN | FIELD(MTCFREQ, 3));
-    r->u.cycles = 50;
+    r->u.cycles = 1050;
     assay_pt_unit_enter(&r->u, 0xffff0000);
     expect(r, "PSB CYC:50 TSC:1000050 TMA:10000,50 CBR:24 PSBEND MODE:32 PGE/2:ffff0000");
-    r->u.cycles = 60;
+    r->u.cycles = 1060;
     assay_pt_unit_leave(&r->u);
     expect(r, "CYC:10 PGD");
-    r->u.cycles = 90;
+    r->u.cycles = 1090;
     assay_pt_unit_enter(&r->u, 0xffff0010);
     expect(r, "CYC:30 PGE/1:ffff0010"); /* the mode is known */
     assert_int_equal(assay_pt_unit_tsc(&r->u), 1000090);
@@ -389,6 +390,12 @@ static void sixty_four_calls_are_kept(void **state)
     /* 64 = 10 x 6 + 4 compressed, the two oldest not */
     expect(r, "TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT "
               "TNT:TTTTTT TNT:TTTT TIP/1:401001 TIP/1:401000");
+    for (int i = 0; i < 66; i++) /* recursion: what fell off looked the same */
+        assay_pt_unit_call(&r->u, 0x401008);
+    for (int i = 0; i < 65; i++)
+        assay_pt_unit_ret(&r->u, 0x401008);
+    expect(r, "TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT TNT:TTTTTT "
+              "TNT:TTTTTT TNT:TTTT TIP/1:401008");
 }
 
 static void calls_outside_are_not_kept(void **state)

@@ -161,6 +161,7 @@ static inline void assay_pt_unit_ret(struct assay_pt_unit *u, uint64_t next)
         u->stack_depth--;
         assay_pt_unit_bit(u, 1, next);
     } else {
+        u->stack_depth = 0; /* decoders disagree whether this pops: no later RET refers to a call before it */
         assay_pt_unit_indirect(u, next);
     }
 }

@@ -368,10 +368,12 @@ static void returns_hit_and_miss(void **state)
     assay_pt_unit_call(&r->u, 0x401005);
     assay_pt_unit_call(&r->u, 0x40100a);
     assay_pt_unit_ret(&r->u, 0x40100a);
-    assay_pt_unit_ret(&r->u, 0x409999); /* misses and does not pop */
+    assay_pt_unit_ret(&r->u, 0x409999); /* misses: calls before it are forgotten */
+    assay_pt_unit_ret(&r->u, 0x401005);
+    assay_pt_unit_call(&r->u, 0x401005);
     assay_pt_unit_ret(&r->u, 0x401005);
     assay_pt_unit_ret(&r->u, 0x401005); /* empty */
-    expect(r, "TNT:T TIP/1:409999 TNT:T TIP/1:401005");
+    expect(r, "TNT:T TIP/1:409999 TIP/1:401005 TNT:T TIP/1:401005");
     begin(r, ASSAY_RTIT_DISRETC, NULL);
     assay_pt_unit_call(&r->u, 0x401005);
     assay_pt_unit_ret(&r->u, 0x401005);

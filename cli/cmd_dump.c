@@ -26,9 +26,24 @@ static int64_t read_fd(void *ctx, void *buf, size_t n, struct assay_error *e)
     }
 }
 
-static bool is_perf_data(const uint8_t *p, size_t n)
+/* The first bytes, which stay to be read: of a file, or of a pipe. */
+static size_t peek(int fd, char *buf, size_t n)
 {
-    return n >= 8 && (memcmp(p, "PERFILE2", 8) == 0 || memcmp(p, "2ELIFREP", 8) == 0);
+    int copy[2];
+    ssize_t got = pread(fd, buf, n, 0);
+    if (got < 0 && pipe(copy) == 0) {
+        if (tee(fd, copy[1], n, 0) > 0)
+            got = read(copy[0], buf, n);
+        close(copy[0]);
+        close(copy[1]);
+    }
+    return got > 0 ? (size_t)got : 0;
+}
+
+static bool is_perf_data(int fd)
+{
+    char magic[8];
+    return peek(fd, magic, 8) == 8 && (memcmp(magic, "PERFILE2", 8) == 0 || memcmp(magic, "2ELIFREP", 8) == 0);
 }
 
 /* "TIP" is TIP only, "MODE" both of its packets. */
@@ -134,8 +149,6 @@ static int dump_raw(struct dump *d, const char *path, int fd, bool forced)
         return cli_fail(c, CLI_CANNOT, "%s: %s", name_of(path), e.text);
     if (have == 0)
         return cli_fail(c, CLI_CANNOT, "%s is empty", name_of(path));
-    if (is_perf_data(d->window, (size_t)have))
-        return cli_fail(c, CLI_CANNOT, "%s: perf.data is not read yet", name_of(path));
     if (!forced && assay_pt_find_psb(d->window, (size_t)have) == (size_t)have)
         return cli_fail(
             c, CLI_CANNOT,
@@ -144,9 +157,9 @@ static int dump_raw(struct dump *d, const char *path, int fd, bool forced)
             name_of(path), (long long)have);
     cli_progress_begin(&d->progress, "dump", fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0);
     struct dump_source source = {read_fd, &fd};
-    int code = dump_packets(d, &source, 0, (size_t)have, &e);
+    int done = dump_packets(d, &source, 0, (size_t)have, &e);
     cli_progress_end(&d->progress);
-    if (code < 0)
+    if (done < 0)
         return cli_fail(c, CLI_CANNOT, "%s: %s", name_of(path), e.text);
     assay_out_flush(&c->out);
     return cli_report_ledger(c, &d->ledger);
@@ -169,16 +182,29 @@ static int read_options(struct cli *c, struct dump *d)
     return status == CLI_OK ? read_offsets(c, &d->filter) : status;
 }
 
+static int dump_file(struct dump *d, const char *path, int fd)
+{
+    struct cli *c = d->cli;
+    const char *as = cli_value(c, OPT_AS);
+    uint64_t stream = 0;
+    int status = cli_number(c, OPT_STREAM, false, &stream);
+    if (status != CLI_OK)
+        return status;
+    if (as ? strcmp(as, "perf") == 0 : is_perf_data(fd))
+        return dump_perf(d, path, cli_flag(c, OPT_STREAM) ? &stream : NULL);
+    if (stream > 0)
+        return cli_fail(c, CLI_USAGE, "--stream %s: raw trace is one stream, 0", cli_value(c, OPT_STREAM));
+    return dump_raw(d, path, fd, as != NULL);
+}
+
 static int run(struct cli *c)
 {
-    struct dump d = {.cli = c, .window_size = WINDOW};
+    struct dump d = {.cli = c, .window_size = WINDOW, .stream = -1};
     int fd, status = read_options(c, &d);
     if (status != CLI_OK || (status = open_input(c, c->operand[0], &fd)) != CLI_OK)
         return status;
     d.window = malloc(d.window_size);
-    const char *as = cli_value(c, OPT_AS);
-    status = d.window ? dump_raw(&d, c->operand[0], fd, as && strcmp(as, "pt") == 0)
-                      : cli_fail(c, CLI_CANNOT, "out of memory");
+    status = d.window ? dump_file(&d, c->operand[0], fd) : cli_fail(c, CLI_CANNOT, "out of memory");
     free(d.window);
     close(fd);
     return status;

@@ -11,12 +11,17 @@ static bool shown(const struct dump_filter *f, const struct assay_pt_packet *p)
     return p->offset >= f->from && p->offset < f->to && !f->hide[p->type];
 }
 
-static void show(struct cli *c, const struct assay_pt_packet *p)
+static void show(struct dump *d, const struct assay_pt_packet *p)
 {
+    struct cli *c = d->cli;
     if (c->json) {
         struct assay_json j;
         assay_json_init(&j, &c->out);
-        assay_pt_print_json(p, &j);
+        assay_json_open(&j, NULL);
+        if (d->stream >= 0)
+            assay_json_u64(&j, "stream", (uint64_t)d->stream);
+        assay_pt_json_members(p, &j);
+        assay_json_close(&j);
         return;
     }
     bool gap = p->type == ASSAY_PT_GAP;
@@ -31,13 +36,14 @@ static void show(struct cli *c, const struct assay_pt_packet *p)
 /* Everything in the window; false when no more is wanted. */
 static bool show_window(struct dump *d, struct assay_pt_decoder *pt)
 {
-    struct assay_pt_packet p;
-    while (assay_pt_decoder_next(pt, &p)) {
-        if (p.offset >= d->filter.to)
-            return false;
-        if (shown(&d->filter, &p))
-            show(d->cli, &p);
-    }
+    struct assay_pt_packet p[128];
+    for (size_t n; (n = assay_pt_decoder_batch(pt, p, sizeof p / sizeof *p)) > 0;)
+        for (size_t i = 0; i < n; i++) {
+            if (p[i].offset >= d->filter.to)
+                return false;
+            if (shown(&d->filter, &p[i]))
+                show(d, &p[i]);
+        }
     return !d->cli->out.failed;
 }
 
@@ -77,5 +83,5 @@ int dump_packets(struct dump *d, const struct dump_source *source, uint64_t base
     if (wanted)
         wanted = show_window(d, &pt);
     count(d, &pt, wanted);
-    return n < 0 ? e->code : ASSAY_OK;
+    return n < 0 ? e->code : !wanted;
 }

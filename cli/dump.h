@@ -21,6 +21,7 @@ struct dump_source {
 struct dump {
     struct cli *cli;
     struct dump_filter filter;
+    int64_t stream; /* named in JSON; -1: there is only one */
     uint8_t *window;
     size_t window_size;
     struct assay_ledger ledger; /* of all that was decoded */
@@ -28,7 +29,9 @@ struct dump {
 };
 
 /* Prints the packets of one piece of trace whose first byte has the offset `base`. The first `have` bytes are in the window
- * already. ASSAY_OK, or the error of the source. */
+ * already. 1 when the filter wants nothing behind it, 0, or the error of the source. */
 int dump_packets(struct dump *d, const struct dump_source *source, uint64_t base, size_t have, struct assay_error *e);
+/* Prints all streams of a perf.data, or one of them. An exit status, after a message where it is not CLI_OK. */
+int dump_perf(struct dump *d, const char *path, const uint64_t *only_stream);
 
 #endif

@@ -202,6 +202,8 @@ const char *assay_pt_name(unsigned type);
 /* One line without the newline / one JSON object, as `assay dump` prints them. */
 void assay_pt_print(const struct assay_pt_packet *p, struct assay_out *o);
 void assay_pt_print_json(const struct assay_pt_packet *p, struct assay_json *j);
+/* The members of that object alone, for a caller that opens it and adds others. */
+void assay_pt_json_members(const struct assay_pt_packet *p, struct assay_json *j);
 
 #ifdef __cplusplus
 }

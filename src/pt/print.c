@@ -201,11 +201,10 @@ void assay_pt_print(const struct assay_pt_packet *p, struct assay_out *o)
     put_payload(&w, p);
 }
 
-void assay_pt_print_json(const struct assay_pt_packet *p, struct assay_json *j)
+void assay_pt_json_members(const struct assay_pt_packet *p, struct assay_json *j)
 {
     bool gap = p->type >= ASSAY_PT_TYPES;
     struct writer w = {.j = j};
-    assay_json_open(j, NULL);
     assay_json_u64(j, "offset", p->offset);
     assay_json_u64(j, "size", gap ? p->gap.bytes : p->size);
     assay_json_str(j, "packet", assay_pt_name(p->type));
@@ -215,5 +214,11 @@ void assay_pt_print_json(const struct assay_pt_packet *p, struct assay_json *j)
     } else {
         put_payload(&w, p);
     }
+}
+
+void assay_pt_print_json(const struct assay_pt_packet *p, struct assay_json *j)
+{
+    assay_json_open(j, NULL);
+    assay_pt_json_members(p, j);
     assay_json_close(j);
 }

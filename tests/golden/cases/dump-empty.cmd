@@ -1,0 +1,1 @@
+: > empty; $assay dump empty

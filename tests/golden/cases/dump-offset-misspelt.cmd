@@ -1,0 +1,1 @@
+$assay dump --offset 12-34 x

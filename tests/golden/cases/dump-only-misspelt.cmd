@@ -1,0 +1,1 @@
+$assay dump --only TIP,TNTT x

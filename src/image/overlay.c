@@ -117,6 +117,8 @@ static void remove_extents(struct image_page *p, size_t first, size_t end)
 /* Takes [start, end) out of the extents. */
 static int cut_extents(struct image_page *p, unsigned start, unsigned end)
 {
+    if (p->extents == 0)
+        return ASSAY_OK;
     size_t i = lower_extent(p, start);
     if (i < p->extents && p->extent[i].start < start) {
         struct image_extent tail = p->extent[i];
@@ -178,6 +180,8 @@ int image_overlay_write(struct image_overlay *o, uint64_t addr, const uint8_t *b
 /* A page that cannot be split for want of memory is dropped whole: code is then missing, never wrong. */
 void image_overlay_clear(struct image_overlay *o, uint64_t start, uint64_t end)
 {
+    if (o->pages == 0)
+        return;
     size_t first = lower_page(o, start), kept = first, i;
     for (i = first; i < o->pages && o->page[i]->base < end; i++) {
         struct image_page *p = o->page[i];

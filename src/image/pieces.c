@@ -43,6 +43,8 @@ static void move_start(struct image_piece *p, uint64_t start)
 
 int image_pieces_clear(struct image_pieces *ps, uint64_t start, uint64_t end)
 {
+    if (ps->n == 0)
+        return ASSAY_OK;
     size_t i = image_pieces_lower(ps, start);
     if (i < ps->n && ps->piece[i].start < start) {
         struct image_piece tail = ps->piece[i];

@@ -28,8 +28,9 @@ __asm__(".section .known,\"ax\",@progbits\n"
         "_ZN4core3fmt5write17h0123456789abcdefE: .skip 0x10,0x90\n.size _ZN4core3fmt5write17h0123456789abcdefE,0x10\n"
         /* 0x7000a0, 0x18 bytes: no name, only a frame; then nothing for 8 */
         ".cfi_startproc\n.skip 0x18,0x90\n.cfi_endproc\n.skip 8,0x90\n"
-        /* 0x7000c0 to the end of the section at 0x7000d0: a function that says no size */
-        ".globl last_function\n.type last_function,@function\nlast_function: .skip 0x10,0x90\n"
+        /* 0x7000c0 to the end of the section at 0x7000d0: a function that says no size, with a local name too */
+        ".globl __last_function\n.type __last_function,@function\n.type last_local,@function\n"
+        "__last_function: last_local: .skip 0x10,0x90\n"
         ".text\n");
 
 int main(int argc, char **argv)

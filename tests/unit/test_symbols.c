@@ -82,7 +82,7 @@ static void assert_known_names(struct assay_image *im)
     assert_symbol(im, 0x700068, "outer", 0x700040, 0x40);
     assert_symbol(im, 0x70008f, "shape::circle::area(double)", 0x700080, 0x10);
     assert_symbol(im, 0x700090, "core::fmt::write", 0x700090, 0x10);
-    assert_symbol(im, 0x7000c8, "last_function", 0x7000c0, 0x10);
+    assert_symbol(im, 0x7000c8, "__last_function", 0x7000c0, 0x10);
     assert_none(im, 0x7000d0);
 }
 

@@ -120,7 +120,7 @@ static const struct vector vectors[] = {
     {"vmclear [rax]", 64, B("\x66\x0f\xc7\x30"), ASSAY_INSN_OTHER, 0, 0, 0},
     {"rdrand eax", 64, B("\x0f\xc7\xf0"), ASSAY_INSN_OTHER, 0, 0, 0},
     {"vzeroupper", 64, B("\xc5\xf8\x77"), ASSAY_INSN_OTHER, 0, 0, 0},
-    {"VEX opcode 0F 84: no jump", 64, B("\xc5\xf8\x54\xc0"), ASSAY_INSN_OTHER, 0, 0, 0},
+    {"vandps", 64, B("\xc5\xf8\x54\xc0"), ASSAY_INSN_OTHER, 0, 0, 0},
     {"dec eax, a REX prefix in 64-bit mode", 32, B("\x48"), ASSAY_INSN_OTHER, 0, 0, 0},
     {"aad, JMPABS's first byte", 32, B("\xd5\x00"), ASSAY_INSN_OTHER, 0, 0, 0},
 };

@@ -7,15 +7,15 @@ cd "$(dirname "$0")/.."
 want=${1:-100}
 dir=build-bench
 [ -f $dir/build.ninja ] || meson setup $dir -Dbuildtype=release >/dev/null
-ninja -C $dir >/dev/null
+ninja -C $dir all bench/bench_flow bench/bench_packets >/dev/null
 assay=$dir/cli/assay work=$dir/bench
 mkdir -p $work
 
 # A program to record: gzip of as much input as gives that much trace.
 input=$work/input
-if [ ! -f $input ] || [ "$(stat -c %s $input)" -lt $((want * 120000)) ]; then
+if [ ! -f $input ] || [ "$(stat -c %s $input)" -lt $((want * 150000)) ]; then
     : >$input
-    while [ "$(stat -c %s $input)" -lt $((want * 120000)) ]; do cat /usr/bin/qemu-x86_64 /usr/bin/qemu-i386 >>$input; done
+    while [ "$(stat -c %s $input)" -lt $((want * 150000)) ]; do cat /usr/bin/qemu-x86_64 /usr/bin/qemu-i386 >>$input; done
 fi
 
 seconds() { # user + system time of a command
@@ -31,15 +31,15 @@ echo "== recording gzip -1 of $(($(stat -c %s $input) / 1000000)) MB (user + sys
 plain=$(seconds qemu-x86_64 /usr/bin/gzip -1 -c $input)
 for options in "" "cyc=0" "cyc=0,mtc=0,tsc=0"; do
     rm -f $work/t.data
-    took=$(seconds $assay record -f -o $work/t.data ${options:+--pt $options} -- /usr/bin/gzip -1 -c $input)
+    took=$(seconds $assay record -q -f -o $work/t.data --timing flat ${options:+--pt $options} -- /usr/bin/gzip -1 -c $input)
     python3 -c "print(f'flat, --pt {\"$options\" or \"(default)\":<22} {$took:7.2f} s  plain QEMU {$plain:7.2f} s  ratio {$took / $plain:5.2f}  trace {$(stat -c %s $work/t.data) / 1e6:8.1f} MB')"
 done
-took=$(seconds $assay record -f -o $work/t.data --timing cache -- /usr/bin/gzip -1 -c $input)
+took=$(seconds $assay record -q -f -o $work/t.data --timing cache -- /usr/bin/gzip -1 -c $input)
 python3 -c "print(f'cache timing                      {$took:7.2f} s  plain QEMU {$plain:7.2f} s  ratio {$took / $plain:5.2f}')"
 
 for options in "cyc=0,mtc=0,tsc=0,noretcomp" "cyc=0,mtc=0,tsc=0" "cyc=0" "cyc"; do
     echo "== decoding, recorded with --pt $options"
-    $assay record -f -o $work/t.data --pt $options -- /usr/bin/gzip -1 -c $input >/dev/null
+    $assay record -q -f -o $work/t.data --timing flat --pt $options -- /usr/bin/gzip -1 -c $input >/dev/null
     $dir/bench/bench_flow $work/t.data 3
 done
 echo "== memory of the whole command"

@@ -23,7 +23,7 @@ def main():
     for options in OPTIONS:
         with tempfile.TemporaryDirectory() as folder:
             data = os.path.join(folder, "t.data")
-            subprocess.run([assay, "record", "-o", data, "--pt", options, "--", program], stdin=subprocess.DEVNULL)
+            subprocess.run([assay, "record", "-q", "-o", data, "--pt", options, "--", program], stdin=subprocess.DEVNULL)
             out = subprocess.run([assay, "flow", "--digest", "--json", data], capture_output=True, text=True)
         total = [r for r in map(json.loads, out.stdout.splitlines()) if r.get("stream") in (None, "all")][-1]
         same = int(total["instructions"]) == int(insns) and int(total["chk"], 16) == int(chk, 16)

@@ -96,7 +96,7 @@ static void tell_result(struct cli *c, const struct assay_record *r, const char 
     }
     for (size_t i = 0; i < assay_record_events(r); i++) {
         const struct assay_record_event *v = assay_record_event(r, i);
-        if (v->kind == ASSAY_RECORD_EXEC && *v->exec)
+        if (v->kind == ASSAY_RECORD_EXEC)
             cli_note(c, "process %" PRIu32 " became %s, which ran on untraced", v->pid, v->exec);
     }
     if (assay_record_doubts(r, doubts, sizeof doubts))

@@ -102,6 +102,18 @@ static void fill_event(struct assay_record *r, struct assay_record_event *v, con
     }
 }
 
+/* An exec that failed is told by a second one without a path: then neither happened. */
+static void forget_exec(struct assay_record *r)
+{
+    uint32_t tid = r->event[--r->events].tid;
+    for (size_t i = r->events; i-- > 0;)
+        if (r->event[i].kind == ASSAY_RECORD_EXEC && r->event[i].tid == tid) {
+            memmove(&r->event[i], &r->event[i + 1], (r->events - i - 1) * sizeof *r->event);
+            r->events--;
+            return;
+        }
+}
+
 static int read_events(struct assay_record *r, struct assay_error *e)
 {
     struct stat st;
@@ -123,6 +135,8 @@ static int read_events(struct assay_record *r, struct assay_error *e)
         if (!v)
             return no_memory(e);
         fill_event(r, v, &s, r->raw + at + sizeof s);
+        if (v->kind == ASSAY_RECORD_EXEC && !*v->exec)
+            forget_exec(r);
         at += s.size;
     }
     return ASSAY_OK;

@@ -5,13 +5,15 @@
 
 #include <stdlib.h>
 
-enum { NO_LEVEL = ASSAY_MACHINE_LEVELS, RETURN_STACK = 64 };
+enum { RETURN_STACK = 64 };
 
-/* Tags of a set stand in order of use, the latest first; tag 0 is an empty way. */
+/* Tags of a set stand in order of use, the latest first; tag 0 is an empty way. A level that is not there has one set of one
+ * way, which nothing is ever put in. */
 struct cache {
-    uint64_t *tag; /* NULL: the level is not there */
+    uint64_t *tag;
     uint64_t set_mask;
     unsigned ways, line_shift, latency;
+    bool there;
 };
 
 struct target {
@@ -21,7 +23,9 @@ struct target {
 struct assay_machine_core {
     bool flat;
     unsigned issue_width, slots; /* slots: issue slots used of the cycle that has begun */
-    uint64_t fetched, touched;   /* line number + 1 of the last instruction fetch, of the last data access */
+    uint64_t issue_inverse;      /* just over 2^32 / issue_width */
+    uint64_t fetched;            /* line number + 1 of the last instruction fetch */
+    uint64_t nothing;            /* the set of the levels that are not there */
     struct cache l1i, level[ASSAY_MACHINE_LEVELS];
     unsigned memory_latency, penalty, syscall_cycles;
     uint8_t *counter; /* 2 bits each; NULL: every direction is predicted right */
@@ -48,9 +52,16 @@ static bool cache_new(struct cache *c, const struct assay_machine_cache *m)
     uint32_t sets = m->bytes / (m->ways * m->line);
     if (!sets)
         return true;
+    c->there = true;
     c->set_mask = sets - 1;
     c->tag = calloc((size_t)sets * m->ways, sizeof *c->tag);
     return c->tag;
+}
+
+static void cache_free(struct cache *c)
+{
+    if (c->there)
+        free(c->tag);
 }
 
 static bool predictor_new(struct assay_machine_core *c, const struct assay_machine_model *m)
@@ -81,8 +92,12 @@ int assay_machine_core_new(const struct assay_machine_model *m, struct assay_mac
         return ASSAY_E_MEMORY;
     c->flat = m->flat;
     c->issue_width = m->issue_width;
+    c->issue_inverse = (UINT64_C(1) << 32) / m->issue_width + 1;
     c->memory_latency = m->memory_latency;
     c->syscall_cycles = m->syscall_cycles;
+    c->l1i.tag = &c->nothing;
+    for (int i = 0; i < ASSAY_MACHINE_LEVELS; i++)
+        c->level[i].tag = &c->nothing;
     if (c->flat)
         return ASSAY_OK;
     bool ok = cache_new(&c->l1i, &m->l1i) && predictor_new(c, m);
@@ -99,9 +114,9 @@ void assay_machine_core_free(struct assay_machine_core *c)
 {
     if (!c)
         return;
-    free(c->l1i.tag);
+    cache_free(&c->l1i);
     for (int i = 0; i < ASSAY_MACHINE_LEVELS; i++)
-        free(c->level[i].tag);
+        cache_free(&c->level[i]);
     free(c->counter);
     free(c->btb);
     free(c);
@@ -122,10 +137,11 @@ static bool cache_reorder(uint64_t *set, unsigned ways, uint64_t tag)
     return found;
 }
 
+static inline uint64_t *set_of(const struct cache *c, uint64_t line) { return c->tag + (line & c->set_mask) * c->ways; }
+
 static inline bool cache_hit(struct cache *c, uint64_t addr)
 {
-    uint64_t line = addr >> c->line_shift;
-    uint64_t *set = c->tag + (line & c->set_mask) * c->ways;
+    uint64_t line = addr >> c->line_shift, *set = set_of(c, line);
     return set[0] == line + 1 || cache_reorder(set, c->ways, line + 1);
 }
 
@@ -133,9 +149,9 @@ static inline bool cache_hit(struct cache *c, uint64_t addr)
 static uint64_t fetch_from(struct assay_machine_core *c, unsigned first, uint64_t addr)
 {
     uint64_t cycles = 0;
-    for (unsigned i = first; i < NO_LEVEL; i++) {
+    for (unsigned i = first; i < ASSAY_MACHINE_LEVELS; i++) {
         struct cache *level = &c->level[i];
-        if (!level->tag)
+        if (!level->there)
             continue;
         cycles += level->latency;
         if (cache_hit(level, addr))
@@ -146,21 +162,27 @@ static uint64_t fetch_from(struct assay_machine_core *c, unsigned first, uint64_
 
 static uint64_t fetch_code(struct assay_machine_core *c, uint64_t addr)
 {
-    if (!c->l1i.tag)
+    if (!c->l1i.there)
         return fetch_from(c, 1, addr);
     return c->l1i.latency + (cache_hit(&c->l1i, addr) ? 0 : fetch_from(c, 1, addr));
+}
+
+/* Whole cycles of the slots that insns take after those used already; the division is a multiplication where that is exact. */
+static uint64_t issue(struct assay_machine_core *c, uint32_t insns)
+{
+    uint32_t cycles = insns < 1u << 24 ? (uint32_t)(insns * c->issue_inverse >> 32) : insns / c->issue_width;
+    c->slots += insns - cycles * c->issue_width;
+    if (c->slots < c->issue_width)
+        return cycles;
+    c->slots -= c->issue_width;
+    return cycles + UINT64_C(1);
 }
 
 uint64_t assay_machine_block(struct assay_machine_core *c, uint64_t ip, uint32_t insns, uint32_t bytes)
 {
     if (c->flat)
         return insns;
-    uint64_t cycles = insns / c->issue_width;
-    c->slots += insns % c->issue_width;
-    if (c->slots >= c->issue_width) {
-        c->slots -= c->issue_width;
-        cycles++;
-    }
+    uint64_t cycles = issue(c, insns);
     uint64_t line = ip >> c->l1i.line_shift, last = (ip + bytes - (bytes > 0)) >> c->l1i.line_shift;
     for (;; line++) {
         if (line + 1 != c->fetched) {
@@ -172,30 +194,23 @@ uint64_t assay_machine_block(struct assay_machine_core *c, uint64_t ip, uint32_t
     }
 }
 
-/* A line that was the last one used is the latest of its set in L1D: nothing to look up, nothing to reorder. */
-static uint64_t access_line(struct assay_machine_core *c, uint64_t line)
+static uint64_t access_lines(struct assay_machine_core *c, uint64_t line, uint64_t last)
 {
-    struct cache *l1d = &c->level[0];
-    if (line + 1 == c->touched)
-        return l1d->latency;
-    if (!l1d->tag)
-        return fetch_from(c, 1, line << l1d->line_shift);
-    c->touched = line + 1;
-    uint64_t *set = l1d->tag + (line & l1d->set_mask) * l1d->ways;
-    if (set[0] == line + 1 || cache_reorder(set, l1d->ways, line + 1))
-        return l1d->latency;
-    return l1d->latency + fetch_from(c, 1, line << l1d->line_shift);
+    uint64_t cycles = 0;
+    if (c->flat)
+        return 0;
+    do
+        cycles += fetch_from(c, 0, line << c->level[0].line_shift);
+    while (line++ < last);
+    return cycles;
 }
 
 uint64_t assay_machine_access(struct assay_machine_core *c, uint64_t addr, uint32_t bytes, bool store)
 {
-    if (c->flat)
-        return 0;
-    unsigned shift = c->level[0].line_shift;
-    uint64_t line = addr >> shift, last = (addr + bytes - (bytes > 0)) >> shift;
-    uint64_t cycles = access_line(c, line);
-    while (line < last)
-        cycles += access_line(c, ++line);
+    const struct cache *l1d = &c->level[0];
+    uint64_t line = addr >> l1d->line_shift, last = (addr + bytes - (bytes > 0)) >> l1d->line_shift;
+    bool latest = line == last && *set_of(l1d, line) == line + 1; /* most are: nothing to reorder */
+    uint64_t cycles = latest ? l1d->latency : access_lines(c, line, last);
     return store ? 0 : cycles;
 }
 
@@ -248,15 +263,14 @@ static bool return_right(struct assay_machine_core *c, uint64_t target)
 uint64_t assay_machine_branch(struct assay_machine_core *c, unsigned kind, uint64_t ip, bool taken, uint64_t target,
                               uint64_t return_ip)
 {
-    bool right = true;
+    if (kind == ASSAY_INSN_COND) /* never with the counters that a flat model does not have */
+        return direction_right(c, ip, taken) ? 0 : c->penalty;
     if (kind == ASSAY_INSN_FAR)
         return c->syscall_cycles;
     if (c->flat)
         return 0;
+    bool right = true;
     switch (kind) {
-    case ASSAY_INSN_COND:
-        right = direction_right(c, ip, taken);
-        break;
     case ASSAY_INSN_JMP_IND:
     case ASSAY_INSN_CALL_IND:
         right = target_right(c, ip, target);

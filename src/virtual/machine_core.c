@@ -122,19 +122,19 @@ void assay_machine_core_free(struct assay_machine_core *c)
     free(c);
 }
 
-/* Looks a line up and makes it the latest of its set, in one pass that shifts the others back. Where the line is found is
- * hard to predict, so there is no branch on it. */
+/* Looks a line up and makes it the latest of its set, in one pass that shifts the others back. */
 static bool cache_reorder(uint64_t *set, unsigned ways, uint64_t tag)
 {
-    uint64_t carried = set[0], found = 0; /* found: all ones from the line's old place on */
+    uint64_t carried = set[0];
     set[0] = tag;
     for (unsigned i = 1; i < ways; i++) {
         uint64_t here = set[i];
-        set[i] = carried ^ ((carried ^ here) & found);
-        found |= -(uint64_t)(here == tag);
+        set[i] = carried;
+        if (here == tag)
+            return true;
         carried = here;
     }
-    return found;
+    return false;
 }
 
 static inline uint64_t *set_of(const struct cache *c, uint64_t line) { return c->tag + (line & c->set_mask) * c->ways; }

@@ -8,6 +8,14 @@
 #include <libelf.h>
 #include <stdatomic.h>
 
+/* ---- x86.c, x86_common.c ---- */
+
+#define IMAGE_X86_LONGEST 15 /* bytes of an instruction */
+/* The whole truth: assay_x86_classify() without the quick way. */
+int image_x86_by_zydis(const uint8_t *code, size_t size, unsigned mode, uint64_t ip, struct assay_insn *out);
+/* Classifies a common instruction of 64-bit code; 0 when it is not sure. `code` has IMAGE_X86_LONGEST bytes. */
+int image_x86_common(const uint8_t *code, uint64_t ip, struct assay_insn *out);
+
 /* ---- pool.c: memory that lives as long as its owner ---- */
 
 struct image_pool {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an x86 instruction does to control flow. The one place that knows the instruction set; Zydis finds lengths and opcodes. */
-#include <assay/image.h>
+#include "internal.h"
 
 #include <Zydis/Zydis.h>
 #include <string.h>
@@ -170,7 +170,7 @@ static void fill_branch(const ZydisDecodedInstruction *z, unsigned mode, uint64_
         out->flags = ASSAY_INSN_CALL_NEXT;
 }
 
-int assay_x86_classify(const uint8_t *code, size_t size, unsigned mode, uint64_t ip, struct assay_insn *out)
+int image_x86_by_zydis(const uint8_t *code, size_t size, unsigned mode, uint64_t ip, struct assay_insn *out)
 {
     if (size == 0)
         return ASSAY_E_TRUNCATED;
@@ -186,6 +186,16 @@ int assay_x86_classify(const uint8_t *code, size_t size, unsigned mode, uint64_t
     *out = (struct assay_insn){.size = z.length};
     fill_branch(&z, mode, ip, out);
     return z.length;
+}
+
+int assay_x86_classify(const uint8_t *code, size_t size, unsigned mode, uint64_t ip, struct assay_insn *out)
+{
+    if (mode == 64 && size >= IMAGE_X86_LONGEST) {
+        int n = image_x86_common(code, ip, out);
+        if (n != 0)
+            return n;
+    }
+    return image_x86_by_zydis(code, size, mode, ip, out);
 }
 
 int assay_x86_memory(const uint8_t *code, size_t size, unsigned mode)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Classification of x86 instructions: hand-assembled vectors of every kind in every mode (Intel SDM volume 2), damage, and a
  * comparison with objdump over whole programs. */
-#include <assay/image.h>
+#include <image/internal.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -298,6 +298,73 @@ static void objdump_agrees(void **state)
     print_message("%zu branches of ls agree\n", compare_program("/usr/bin/ls"));
 }
 
+/* ---- the quick way against Zydis ---- */
+
+static void assert_same_as_zydis(const uint8_t *code, size_t size, uint64_t ip)
+{
+    struct assay_insn quick = {0}, zydis = {0};
+    int q = assay_x86_classify(code, size, 64, ip, &quick), z = image_x86_by_zydis(code, size, 64, ip, &zydis);
+    if (q != z || (q > 0 && (quick.size != zydis.size || quick.kind != zydis.kind || quick.far != zydis.far ||
+                             quick.flags != zydis.flags || quick.target != zydis.target)))
+        fail_msg("%02x %02x %02x %02x %02x %02x: %d kind %u, Zydis %d kind %u", code[0], code[1], code[2], code[3],
+                 code[4], code[5], q, quick.kind, z, zydis.kind);
+}
+
+/* Every opcode of both maps, behind every prefix and REX, with every ModRM and SIB bases that matter. */
+static void quick_way_knows_every_form(void **state)
+{
+    (void)state;
+    static const uint8_t prefixes[] = {0, 0x66, 0xf2, 0xf3, 0xf0, 0x2e, 0x64, 0x67};
+    static const uint8_t sibs[] = {0x24, 0x05, 0x45, 0xe5};
+    for (unsigned form = 0; form < sizeof prefixes * 17 * 512; form++) {
+        uint8_t code[24] = {0};
+        unsigned n = 0, prefix = form / (17 * 512), rex = form / 512 % 17, op = form % 512;
+        if (prefix)
+            code[n++] = prefixes[prefix];
+        if (rex)
+            code[n++] = (uint8_t)(0x3f + rex);
+        if (op >= 256)
+            code[n++] = 0x0f;
+        code[n++] = (uint8_t)op;
+        for (unsigned modrm = 0; modrm < 256; modrm++) {
+            code[n] = (uint8_t)modrm;
+            memset(code + n + 1, 0xc3, sizeof code - n - 1);
+            code[n + 1] = sibs[modrm & 3];
+            assert_same_as_zydis(code, 15, IP);
+        }
+    }
+}
+
+/* Every byte offset of a big program, not only those where an instruction begins. */
+static void quick_way_agrees_over_a_program(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"/proc/self/exe", "/lib/x86_64-linux-gnu/libc.so.6"};
+    static uint8_t bytes[1 << 21];
+    for (unsigned i = 0; i < 2; i++) {
+        FILE *f = fopen(paths[i], "rb");
+        size_t n = f ? fread(bytes, 1, sizeof bytes, f) : 0;
+        for (size_t at = 0; at < n; at++)
+            assert_same_as_zydis(bytes + at, n - at, 0xffffffffff000000 + at);
+        if (f)
+            fclose(f);
+    }
+}
+
+static void quick_way_agrees_over_random_bytes(void **state)
+{
+    (void)state;
+    uint64_t x = 1;
+    uint8_t code[24];
+    for (unsigned i = 0; i < 2000000; i++) {
+        for (unsigned k = 0; k < 24; k += 8) {
+            x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+            memcpy(code + k, &x, 8);
+        }
+        assert_same_as_zydis(code, 16, x);
+    }
+}
+
 /* Whatever the bytes, the answer has a sound size and reads nothing beyond the end. */
 static void random_bytes(void **state)
 {
@@ -326,6 +393,9 @@ int main(void)
         cmocka_unit_test(memory_flags),
         cmocka_unit_test(objdump_agrees),
         cmocka_unit_test(random_bytes),
+        cmocka_unit_test(quick_way_knows_every_form),
+        cmocka_unit_test(quick_way_agrees_over_a_program),
+        cmocka_unit_test(quick_way_agrees_over_random_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

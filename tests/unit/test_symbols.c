@@ -3,6 +3,7 @@
  * damaged; and nm as a second opinion. */
 #include <assay/image.h>
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -259,6 +260,48 @@ static void debug_file_without_build_id(void **state)
     assay_image_free(im);
 }
 
+/* ---- many threads on one image ---- */
+
+static void *read_in_thread(void *image)
+{
+    struct assay_view *v;
+    struct assay_code c;
+    struct assay_symbol s;
+    uintptr_t sum = 0;
+    if (assay_view_new(image, 1, &v) != ASSAY_OK)
+        return NULL;
+    for (uint64_t ip = 0x2000; ip < 0x2800; ip++) {
+        assay_view_code(v, ip, &c);
+        if (assay_image_symbol(image, c.dso, c.dso_addr, &s) == ASSAY_OK)
+            sum = sum * 31 + (uintptr_t)s.name; /* the same string for all, not only an equal one */
+    }
+    for (uint64_t a = 0x700000; a < 0x7000d0; a++)
+        if (assay_image_symbol(image, 0, a, &s) == ASSAY_OK)
+            sum = sum * 31 + (uintptr_t)s.name;
+    assay_view_free(v);
+    return (void *)sum;
+}
+
+static void threads_may_be_first_together(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    if (!sample)
+        skip();
+    for (unsigned round = 0; round < 20; round++) {
+        struct assay_image *im = image_of(sample);
+        pthread_t thread[THREADS];
+        void *result[THREADS];
+        for (unsigned i = 0; i < THREADS; i++)
+            assert_int_equal(pthread_create(&thread[i], NULL, read_in_thread, im), 0);
+        for (unsigned i = 0; i < THREADS; i++)
+            pthread_join(thread[i], &result[i]);
+        for (unsigned i = 0; i < THREADS; i++)
+            assert_ptr_equal(result[i], read_in_thread(im));
+        assay_image_free(im);
+    }
+}
+
 /* ---- nm as a second opinion ---- */
 
 static size_t compare_with_nm(const char *path, const char *options)
@@ -416,6 +459,7 @@ int main(void)
         cmocka_unit_test(stripped_has_fixed_names),
         cmocka_unit_test(debug_file_gives_names),
         cmocka_unit_test(debug_file_without_build_id),
+        cmocka_unit_test(threads_may_be_first_together),
         cmocka_unit_test(nm_agrees),
         cmocka_unit_test(damaged_header_leaves_raw_bytes),
         cmocka_unit_test(elf_addresses),

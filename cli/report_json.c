@@ -41,6 +41,24 @@ static void put_summary(struct assay_json *j, const struct report *r)
     assay_json_close(j);
 }
 
+static void put_gaps(struct assay_json *j, const struct report *r)
+{
+    const struct assay_profile_totals *t = assay_profile_totals(r->profile);
+    for (size_t i = 0; i < ASSAY_PROFILE_GAPS && t->gap[i].count; i++) {
+        assay_json_open(j, NULL);
+        assay_json_str(j, "record", "gap");
+        assay_json_str(j, "what", t->gap[i].what);
+        assay_json_u64(j, "count", t->gap[i].count);
+        assay_json_u64(j, "bytes", t->gap[i].bytes);
+        assay_json_u64(j, "first_offset", t->gap[i].offset);
+        if (t->gap[i].ip)
+            assay_json_addr(j, "first_ip", t->gap[i].ip);
+        else
+            assay_json_null(j, "first_ip");
+        assay_json_close(j);
+    }
+}
+
 static void put_name(struct assay_json *j, const struct report *r, const char *key, uint32_t function)
 {
     const struct assay_profile_function *f = assay_profile_function(r->profile, function);
@@ -113,6 +131,7 @@ void report_json(struct cli *c, const struct report *r)
     struct assay_json j;
     assay_json_init(&j, &c->out);
     put_summary(&j, r);
+    put_gaps(&j, r);
     put_functions(&j, r);
     put_nodes(&j, r);
     put_edges(&j, r);

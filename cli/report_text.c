@@ -238,6 +238,22 @@ void report_edges(struct cli *c, const struct report *r)
     free(order);
 }
 
+static void put_gaps(struct cli *c, const struct assay_profile_totals *t)
+{
+    char buf[256];
+    for (size_t i = 0; i < ASSAY_PROFILE_GAPS && t->gap[i].count; i++) {
+        const struct assay_profile_gap *g = &t->gap[i];
+        snprintf(buf, sizeof buf, "  %" PRIu64 " x %s, %" PRIu64 " bytes; the first at offset 0x%" PRIx64, g->count,
+                 g->what, g->bytes, g->offset);
+        put(c, buf);
+        if (g->ip) {
+            put(c, ", address 0x");
+            assay_out_hex(&c->out, g->ip);
+        }
+        put(c, "\n");
+    }
+}
+
 void report_footer(struct cli *c, const struct report *r)
 {
     const struct assay_profile_totals *t = assay_profile_totals(r->profile);
@@ -255,6 +271,7 @@ void report_footer(struct cli *c, const struct report *r)
                  " overflows\n",
                  lost, r->ledger.in, t->gaps, t->overflows);
         put(c, buf);
+        put_gaps(c, t);
         cli_sgr(c, "0");
     } else {
         snprintf(buf, sizeof buf, "losses: none (%" PRIu64 " trace bytes, all decoded)\n", r->ledger.in);

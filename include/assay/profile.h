@@ -46,11 +46,19 @@ struct assay_profile_edge {
     uint64_t count;
 };
 
+struct assay_profile_gap { /* gaps of one kind */
+    const char *what;      /* constant text of the flow decoder */
+    uint64_t count, bytes;
+    uint64_t offset, ip; /* of the first one; ip 0: none */
+};
+enum { ASSAY_PROFILE_GAPS = 16 }; /* more kinds than that are counted with the last */
+
 /* Totals over all streams. */
 struct assay_profile_totals {
     struct assay_profile_counts counts;
-    double outside_cycles;                /* while tracing was off: kernel, other programs */
-    uint64_t gaps, overflows, lost_bytes; /* losses inside the flow */
+    double outside_cycles;                            /* while tracing was off: kernel, other programs */
+    uint64_t gaps, overflows;                         /* losses inside the flow */
+    struct assay_profile_gap gap[ASSAY_PROFILE_GAPS]; /* in the order of first sight; count 0 ends */
     uint64_t first_tsc, last_tsc;
 };
 

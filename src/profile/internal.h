@@ -24,15 +24,21 @@ struct known_run { /* a run of the present stream, or the executed beginning of 
     uint64_t entries; /* times it was entered at the function's first instruction from another run */
 };
 
+struct frame {
+    uint32_t node;
+    uint64_t return_ip; /* 0: entered without a call */
+};
+
 struct tree { /* call paths: window bins run parallel to nodes */
     struct assay_profile_node *node;
     size_t nodes, room;
     struct table_map child; /* parent << 32 | function -> node */
     struct window window;
-    uint32_t stack[4096];
+    struct frame stack[4096];
     size_t depth;       /* frames on the stack; the top is stack[depth - 1] */
     size_t over;        /* calls beyond the stack's depth */
     uint8_t arrived_by; /* enum assay_insn_kind of the branch before */
+    uint64_t return_ip; /* the address after it */
 };
 
 struct edges {

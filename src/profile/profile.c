@@ -3,6 +3,7 @@
 #include "profile/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int assay_profile_new(struct assay_image *image, unsigned want, struct assay_profile **out)
 {
@@ -83,6 +84,19 @@ static void begin_anew(struct assay_profile *p)
     }
 }
 
+/* Texts of one kind are one constant, or equal. */
+static void count_gap(struct assay_profile_totals *t, const struct assay_profile_gap *add)
+{
+    struct assay_profile_gap *g = t->gap;
+    while (g < t->gap + ASSAY_PROFILE_GAPS - 1 && g->count && strcmp(g->what, add->what) != 0)
+        g++;
+    if (!g->count)
+        *g = (struct assay_profile_gap){.what = add->what, .offset = add->offset, .ip = add->ip};
+    g->count += add->count;
+    g->bytes += add->bytes;
+    t->gaps += add->count;
+}
+
 static int count_event(struct assay_profile *p, const struct assay_flow *f, const struct assay_flow_event *e)
 {
     struct assay_profile_totals *t = &p->totals;
@@ -109,8 +123,7 @@ static int count_event(struct assay_profile *p, const struct assay_flow *f, cons
         begin_anew(p);
         break;
     case ASSAY_FLOW_GAP:
-        t->gaps++;
-        t->lost_bytes += e->value;
+        count_gap(t, &(struct assay_profile_gap){e->what ? e->what : "data missing", 1, e->value, e->offset, e->ip});
         begin_anew(p);
         break;
     default:
@@ -209,9 +222,9 @@ int assay_profile_merge(struct assay_profile *to, const struct assay_profile *fr
     const struct assay_profile_totals *add = &from->totals;
     add_counts(&t->counts, &add->counts);
     t->outside_cycles += add->outside_cycles;
-    t->gaps += add->gaps;
     t->overflows += add->overflows;
-    t->lost_bytes += add->lost_bytes;
+    for (size_t i = 0; i < ASSAY_PROFILE_GAPS && add->gap[i].count; i++)
+        count_gap(t, &add->gap[i]);
     if (add->first_tsc && (!t->first_tsc || add->first_tsc < t->first_tsc))
         t->first_tsc = add->first_tsc;
     if (add->last_tsc > t->last_tsc)

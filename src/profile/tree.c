@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The call tree: a shadow stack that calls push and returns pop, and that finds its way after a longjmp or a lost piece. */
+/* The call tree: a shadow stack that calls push and that returns pop by their address; it finds its way after a longjmp, a signal or a
+ * lost piece by the function it arrives in. */
 #include "profile/internal.h"
 
 #include <stdlib.h>
@@ -41,9 +42,12 @@ static uint32_t child_of(struct tree *t, uint32_t parent, uint32_t function)
     return n;
 }
 
-static uint32_t top(const struct tree *t) { return t->depth ? t->stack[t->depth - 1] : 0; }
+static uint32_t top(const struct tree *t) { return t->depth ? t->stack[t->depth - 1].node : 0; }
 
-static bool push(struct tree *t, uint32_t function)
+static bool top_is(const struct tree *t, uint32_t function) { return t->depth && t->node[top(t)].function == function; }
+
+/* A frame for the function on top; `return_ip` is where its return will lead. */
+static bool push(struct tree *t, uint32_t function, uint64_t return_ip)
 {
     if (t->depth == sizeof t->stack / sizeof *t->stack) {
         t->over++; /* deeper calls are counted with the frame they came from */
@@ -52,16 +56,35 @@ static bool push(struct tree *t, uint32_t function)
     uint32_t n = child_of(t, top(t), function);
     if (n == UINT32_MAX)
         return false;
-    t->stack[t->depth++] = n;
-    t->window.bin[n].counts.calls++;
+    t->stack[t->depth++] = (struct frame){n, return_ip};
     return true;
+}
+
+static bool call(struct tree *t, uint32_t function, uint64_t return_ip)
+{
+    if (!push(t, function, return_ip))
+        return false;
+    if (!t->over)
+        t->window.bin[top(t)].counts.calls++;
+    return true;
+}
+
+/* The function takes the place of the one on top: the other half of a split function, or a tail call. */
+static bool replace(struct tree *t, uint32_t function)
+{
+    if (t->over || top_is(t, function))
+        return true;
+    uint64_t return_ip = 0;
+    if (t->depth)
+        return_ip = t->stack[--t->depth].return_ip;
+    return push(t, function, return_ip);
 }
 
 /* Unwinds to the nearest frame of the function; false when there is none. */
 static bool unwind_to(struct tree *t, uint32_t function)
 {
     for (size_t d = t->depth; d-- > 0;)
-        if (t->node[t->stack[d]].function == function) {
+        if (t->node[t->stack[d].node].function == function) {
             t->depth = d + 1;
             t->over = 0;
             return true;
@@ -69,16 +92,19 @@ static bool unwind_to(struct tree *t, uint32_t function)
     return false;
 }
 
-/* Control is now in `function`, without a call: the frame it belongs to, or a new one in place of the top. */
-static bool settle(struct tree *t, uint32_t function)
+/* The frame that returns to ip, and all above it, are left. */
+static bool return_to(struct tree *t, const struct part *part)
 {
-    if (t->depth && t->node[top(t)].function == function)
+    if (t->over) {
+        t->over--;
         return true;
-    if (unwind_to(t, function))
-        return true;
-    if (t->depth)
-        t->depth--;
-    return push(t, function);
+    }
+    for (size_t d = t->depth; d-- > 0;)
+        if (t->stack[d].return_ip == part->ip) {
+            t->depth = d;
+            return replace(t, part->function);
+        }
+    return unwind_to(t, part->function) || replace(t, part->function);
 }
 
 static bool arrive(struct tree *t, const struct part *part)
@@ -86,25 +112,29 @@ static bool arrive(struct tree *t, const struct part *part)
     switch (t->arrived_by) {
     case ASSAY_INSN_CALL:
     case ASSAY_INSN_CALL_IND:
-        return part->at_start || !t->depth || t->node[top(t)].function != part->function ? push(t, part->function)
-                                                                                         : true;
+        return part->ip == t->return_ip ||
+               call(t, part->function, t->return_ip); /* the PIC idiom calls the next instruction */
     case ASSAY_INSN_RET:
-        if (t->over)
-            t->over--;
-        else if (t->depth > 1)
-            t->depth--;
-        return settle(t, part->function);
+        return return_to(t, part);
+    case ASSAY_INSN_JMP_IND: /* a jump into the midst of a caller is a longjmp or an unwinder */
+        if (!part->at_start && !top_is(t, part->function) && unwind_to(t, part->function))
+            return true;
+        /* fallthrough */
     case ASSAY_INSN_JMP:
-    case ASSAY_INSN_JMP_IND:
     case ASSAY_INSN_COND:
-        if (part->at_start && t->depth && t->node[top(t)].function != part->function) {
-            if (!t->over)
-                t->depth--; /* a tail call takes the place of its caller */
-            return push(t, part->function);
+        if (part->at_start && !top_is(t, part->function)) {
+            if (!replace(t, part->function))
+                return false;
+            t->window.bin[top(t)].counts.calls++;
+            return true;
         }
-        return settle(t, part->function);
+        return replace(t, part->function);
+    case ASSAY_INSN_FAR: /* tracing began anew: a signal handler, the way back from one, a new thread */
+        if (top_is(t, part->function) || (!part->at_start && unwind_to(t, part->function)))
+            return true;
+        return call(t, part->function, 0);
     default:
-        return settle(t, part->function);
+        return replace(t, part->function);
     }
 }
 
@@ -117,13 +147,14 @@ int tree_run(struct assay_profile *p, const struct known_run *r)
             return ASSAY_E_MEMORY;
         window_add(&t->window, top(t), part->insns);
         t->arrived_by = part->kind;
+        t->return_ip = part->end;
     }
     if (r->parts)
         t->arrived_by = r->kind;
     return ASSAY_OK;
 }
 
-void tree_enter(struct tree *t) { t->arrived_by = ASSAY_INSN_OTHER; }
+void tree_enter(struct tree *t) { t->arrived_by = ASSAY_INSN_FAR; }
 
 void tree_begin(struct tree *t)
 {

@@ -28,8 +28,8 @@ struct dump {
     struct cli_progress progress;
 };
 
-/* Prints the packets of one piece of trace whose first byte has the offset `base`. The first `have` bytes are in the window
- * already. 1 when the filter wants nothing behind it, 0, or the error of the source. */
+/* Prints the packets of one piece of trace whose first byte has the offset `base`. The first `have` bytes are in the
+ * window already. 1 when the filter wants nothing behind it, 0, or the error of the source. */
 int dump_packets(struct dump *d, const struct dump_source *source, uint64_t base, size_t have, struct assay_error *e);
 /* Prints all streams of a perf.data, or one of them. An exit status, after a message where it is not CLI_OK. */
 int dump_perf(struct dump *d, const char *path, const uint64_t *only_stream);

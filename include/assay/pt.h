@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Intel Processor Trace packets: decode, encode, names.
- * Source: Intel SDM Vol. 3C chapter 36.4 ("Trace Packets and Data Types"); each layout is in docs/formats/intel-pt.md. */
+ * Source: Intel SDM Vol. 3C chapter 36.4 ("Trace Packets and Data Types"); layouts are in docs/formats/intel-pt.md. */
 #ifndef ASSAY_PT_H
 #define ASSAY_PT_H
 
@@ -48,7 +48,7 @@ enum assay_pt_type {
     ASSAY_PT_GAP = ASSAY_PT_TYPES /* not a packet: bytes passed over, see .gap */
 };
 
-enum { ASSAY_PT_MAX_PACKET = 16 }; /* bytes; the longest are PSB and a CYC of more than 64 bits is refused */
+enum { ASSAY_PT_MAX_PACKET = 16 }; /* bytes; PSB is the longest */
 
 /* One packet. Sizes in bytes, offsets in the stream. Which member of the union holds follows from type. */
 struct assay_pt_packet {
@@ -170,11 +170,11 @@ void assay_pt_decoder_init(struct assay_pt_decoder *d, const void *data, size_t 
  * 0 at the end (with `more`: at the first incomplete packet, assay_pt_decoder_pos() says where to continue).
  * Never fails: damage is a record. */
 int assay_pt_decoder_next(struct assay_pt_decoder *d, struct assay_pt_packet *p);
-/* Some packets, at most n, as by as many calls of next(), which it outruns where n is 64 or more; how many, 0 where next() would
- * give 0. What it returns short of n means nothing. */
+/* Some packets, at most n, as by as many calls of next(), which it outruns where n is 64 or more; how many. 0 where
+ * next() would give 0; fewer than n has no meaning. */
 size_t assay_pt_decoder_batch(struct assay_pt_decoder *d, struct assay_pt_packet *p, size_t n);
-/* Moves to the next PSB at or after the present position; 0, or ASSAY_E_NO_SYNC (position at the end, with `more` so near to
- * it that no PSB can begin before). What it passes over is in the ledger and in no gap record. */
+/* Moves to the next PSB at or after the present position; 0, or ASSAY_E_NO_SYNC (position at the end, with `more` so
+ * near to it that no PSB can begin before). What it passes over is in the ledger and in no gap record. */
 int assay_pt_decoder_resync(struct assay_pt_decoder *d);
 uint64_t assay_pt_decoder_pos(const struct assay_pt_decoder *d);
 /* Continues with other memory that holds the stream from assay_pt_decoder_pos() on; state and ledger are kept. */
@@ -184,14 +184,14 @@ const struct assay_diag *assay_pt_decoder_diag(const struct assay_pt_decoder *d)
 /* What became of the bytes handed in so far. Its sum always closes. */
 const struct assay_ledger *assay_pt_decoder_ledger(struct assay_pt_decoder *d);
 
-/* One packet from p[0..size): its size (> 0), or ASSAY_E_TRUNCATED, or ASSAY_E_BAD_PACKET. Stateless: IP packets get payload
- * and ipbytes, ip.ip is 0 and not known; offset is 0; block_item as in the decoder. `why` (may be NULL) gets a constant text
- * where the result is negative. */
+/* One packet from p[0..size): its size (> 0), or ASSAY_E_TRUNCATED, or ASSAY_E_BAD_PACKET. Stateless: IP packets get
+ * payload and ipbytes, ip.ip is 0 and not known; offset is 0; block_item as in the decoder. `why` (may be NULL) gets a
+ * constant text where the result is negative. */
 int assay_pt_decode(const uint8_t *p, size_t size, uint8_t block_item, struct assay_pt_packet *out, const char **why);
-/* Applies an IP packet's payload to *last_ip and fills p->ip.ip and p->ip.known; *last_ip is unchanged when suppressed. */
+/* Applies an IP packet's payload to *last_ip and fills p->ip.ip and p->ip.known; *last_ip stays when suppressed. */
 void assay_pt_last_ip(struct assay_pt_packet *p, uint64_t *last_ip);
-/* Bytes of p into buf (ASSAY_PT_MAX_PACKET bytes); the size, or ASSAY_E_ARGUMENT when a field does not fit its packet or holds a
- * value that decoding refuses. IP packets: ipbytes and payload are written, the rest of .ip is not looked at. */
+/* Bytes of p into buf (ASSAY_PT_MAX_PACKET bytes); the size, or ASSAY_E_ARGUMENT when a field does not fit its packet or
+ * holds a value that decoding refuses. IP packets: ipbytes and payload are written, the rest of .ip is not looked at. */
 int assay_pt_encode(const struct assay_pt_packet *p, uint8_t *buf);
 /* Picks the shortest IPBytes that gets from last_ip to ip, and fills p->ip. */
 void assay_pt_compress_ip(struct assay_pt_packet *p, uint64_t ip, uint64_t last_ip);

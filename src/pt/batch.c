@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Many packets in one call. What a trace mostly holds (TNT, IP packets, short CYC, MTC, TSC, PAD) is decoded without a branch on
- * the kind of packet, which no processor could predict: a row of constants for each first byte says what to mask and add. */
+/* Many packets in one call. What a trace mostly holds (TNT, IP packets, short CYC, MTC, TSC, PAD) is decoded without a
+ * branch on the kind of packet, which no processor could predict: a row of constants for each first byte says what to
+ * mask and add. */
 #include <assay/pt.h>
 
 #include "pt/fast.h"
@@ -21,8 +22,8 @@ _Static_assert(AT(tnt.bits) == AT(ip.payload) && AT(cyc.cycles) == AT(ip.payload
 _Static_assert(AT(tnt.count) == AT(ip.ip), "so is second");
 _Static_assert(AT(ip.suppressed) == AT(ip.ipbytes) + 1 && AT(ip.known) == AT(ip.ipbytes) + 2, "so is tail");
 
-/* value: the payload's bits; the packet's first 64-bit member. second: the one after it. The rows of bytes that begin another packet
- * have size 0. */
+/* value: the payload's bits; the packet's first 64-bit member. second: the one after it. The rows of bytes that begin
+ * another packet have size 0. */
 struct row {
     uint64_t mask;   /* of the 8 bytes after byte 0: what belongs to value */
     uint64_t take;   /* bits of value that replace those of the last IP */
@@ -126,8 +127,8 @@ struct run {
     struct assay_pt_packet *out, *full;
 };
 
-/* All slots are filled; those behind the last single byte are filled again by what comes next. *next: the byte after them, out of
- * the register, which is sooner than from memory. */
+/* All slots are filled; those behind the last single byte are filled again by what comes next. *next: the byte after
+ * them, out of the register, which is sooner than from memory. */
 static inline unsigned take_singles(struct run *r, unsigned *next)
 {
     uint64_t bytes = pt_load64(r->at);
@@ -158,8 +159,8 @@ static inline bool take_many_rows(struct run *r)
     return true;
 }
 
-/* What the rows can decode from here on, as far as there is room. A turn takes what single bytes there are without asking how many,
- * and the packet after them; where there never are any (CYC and MTC in turn), it takes more of those. */
+/* What the rows can decode from here on, as far as there is room. A turn takes what single bytes there are without
+ * asking how many, and the packet after them; where there never are any (CYC and MTC in turn), it takes more of those. */
 static void take_turns(struct run *r)
 {
     unsigned dry = 0, next;

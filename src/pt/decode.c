@@ -28,8 +28,8 @@ static const char *unknown_opcode(const uint8_t *p)
     return p[0] == 0x02 ? "unknown extended opcode" : "unknown opcode";
 }
 
-/* The type that the opcode at p begins, or an error. The class tables give the first row that agrees in one byte; where an opcode
- * is longer the rows after it are tried. */
+/* The type that the opcode at p begins, or an error. The class tables give the first row that agrees in one byte; what
+ * else the opcode has is compared here. */
 static int match(const uint8_t *p, size_t size, uint8_t block_item, const char **why)
 {
     if (block_item && (p[0] & 7) == 4)

@@ -112,8 +112,8 @@ static inline const uint8_t *pt_skip_pad(const uint8_t *p, const uint8_t *end)
 
 /* ---- whole packets */
 
-/* Fills *out (offset excepted; IP packets as by assay_pt_decode) and returns the packet's size; 0 when this is none of the
- * packets that are handled here, or a bad one. */
+/* Fills *out (offset excepted; IP packets as by assay_pt_decode) and returns the packet's size; 0 when this is none of
+ * the packets that are handled here, or a bad one. */
 static inline unsigned pt_fast_packet(const uint8_t *p, struct assay_pt_packet *out)
 {
     unsigned byte = p[0], size = 1, type = assay_pt_class[byte];

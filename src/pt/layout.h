@@ -63,8 +63,8 @@ struct pt_layout {
 #define PT_EXT(second) (0x02 | (second) << 8)
 
 /* clang-format off */
-/* X(arg, type, name, opcode, mask, size, shape, passive, fields...). The first row that matches the bytes holds, so PAD and the
- * extended opcodes stand before TNT, and TNT before BIP, which is looked for inside a PEBS block only. */
+/* X(arg, type, name, opcode, mask, size, shape, passive, fields...). The first row that matches the bytes holds, so PAD
+ * and the extended opcodes stand before TNT, and TNT before BIP, which is looked for inside a PEBS block only. */
 #define PT_LAYOUTS(X, arg) \
     X(arg, PAD,       "PAD",       0x00,           0xff,     1,  PT_FIXED,    true) \
     X(arg, PSB,       "PSB",       PT_EXT(0x82),   0xffff,   16, PT_REPEAT,   false) \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* assay dump of a perf.data whose trace has holes: pieces that follow each other are one, a hole is told and is a loss. */
+/* assay dump of a perf.data whose trace has holes: pieces that follow each other are one, a hole is a loss. */
 #include "../../cli/dump.h"
 #include "../perf_builder.h"
 

@@ -292,9 +292,12 @@ struct reader {
     bool wild;           /* that CYC exceeds the counter: TSC after a jump of the clock, or OVF */
     unsigned bits, mode; /* TNT results left */
     uint64_t tnt;
-    uint64_t stack[64];
+    uint64_t stack[STEPS];
     unsigned top, depth, resumed;
-    bool clear_at_psb; /* the two ways in which decoders treat their call stack at a PSB */
+    /* Decoders differ in how they keep their call stack. libipt: 64 entries, popped by compressed returns only, kept over PSB.
+     * perf: any number of entries, popped by every return, emptied by PSB. */
+    bool like_perf;
+    unsigned stack_size;
 };
 
 static uint64_t tsc_at(const struct world *w, uint64_t cycle)
@@ -362,7 +365,7 @@ static void read_time(struct reader *r)
 static void read_psb(struct reader *r)
 {
     bool have_time = false;
-    if (r->clear_at_psb)
+    if (r->like_perf)
         r->depth = 0;
     while (assay_pt_decoder_next(&r->d, &r->p) == 1 && r->p.type != ASSAY_PT_PSBEND) {
         switch (r->p.type) {
@@ -470,19 +473,22 @@ static const struct block *read_ret(struct reader *r, const struct block *b, con
         assert_true(next_bit(r, e, H_RET, b));
         assert_true(r->depth > 0);
         r->depth--;
-        assert_int_equal(r->stack[--r->top % 64], e->next);
+        assert_int_equal(r->stack[--r->top % r->stack_size], e->next);
     } else {
         use(r, ASSAY_PT_TIP);
         check_event(r, e, H_RET, b, true);
         check_target(r, e);
+        unsigned pop = r->like_perf && r->depth;
+        r->depth -= pop;
+        r->top -= pop;
     }
     return block_at(r->w, e->next);
 }
 
 static void push(struct reader *r, uint64_t ip)
 {
-    r->stack[r->top++ % 64] = ip;
-    r->depth += r->depth < 64;
+    r->stack[r->top++ % r->stack_size] = ip;
+    r->depth += r->depth < r->stack_size;
 }
 
 /* FUP and what it belongs to: an event before block b. NULL: it left. */
@@ -586,9 +592,9 @@ static const struct block *read_on(struct reader *r, const struct block *b, size
     return read_block(r, b, next);
 }
 
-static void read_back(const struct world *w, bool clear_at_psb)
+static void read_back(const struct world *w, bool like_perf)
 {
-    struct reader r = {.w = w, .clear_at_psb = clear_at_psb};
+    struct reader r = {.w = w, .like_perf = like_perf, .stack_size = like_perf ? STEPS : 64};
     unsigned field = (unsigned)(w->ctl >> ASSAY_RTIT_CYCTHRESH_SHIFT) & 15;
     r.n = w->ctl >> ASSAY_RTIT_MTCFREQ_SHIFT & 15;
     r.cyc = w->ctl & ASSAY_RTIT_CYCEN;

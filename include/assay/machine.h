@@ -30,8 +30,8 @@ struct assay_machine_model {
 };
 /* The built-in models "flat" and "cache": ASSAY_OK or ASSAY_E_NOT_FOUND. */
 int assay_machine_builtin(const char *name, struct assay_machine_model *out);
-/* Text form, `key = value` lines, '#' comments; starts from a built-in (`base = flat` before any other key; cache when there
- * is none). ASSAY_E_BAD_FORMAT; errors name line and column. *out is untouched on error. */
+/* Text form, `key = value` lines, '#' comments; starts from a built-in (`base = flat` before any other key; cache when
+ * there is none). ASSAY_E_BAD_FORMAT; errors name line and column. *out is untouched on error. */
 int assay_machine_parse(const char *text, size_t size, struct assay_machine_model *out, struct assay_error *e);
 /* Text that parses to the same model. */
 void assay_machine_print(const struct assay_machine_model *m, struct assay_out *o);
@@ -41,8 +41,8 @@ struct assay_machine_core;
 /* The model has to be one that builtin() or parse() gave. */
 int assay_machine_core_new(const struct assay_machine_model *m, struct assay_machine_core **out);
 void assay_machine_core_free(struct assay_machine_core *c);
-/* Cycles for a block of `insns` instructions and `bytes` code bytes at ip (instruction fetch and issue). Issue slots that
- * are left over count for the next block, so 0 is a possible answer. */
+/* Cycles for a block of `insns` instructions and `bytes` code bytes at ip (instruction fetch and issue). Issue slots
+ * that are left over count for the next block, so 0 is a possible answer. */
 uint64_t assay_machine_block(struct assay_machine_core *c, uint64_t ip, uint32_t insns, uint32_t bytes);
 /* Extra cycles of a data access. A store brings its line into the caches and costs nothing. */
 uint64_t assay_machine_access(struct assay_machine_core *c, uint64_t addr, uint32_t bytes, bool store);

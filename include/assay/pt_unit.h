@@ -34,7 +34,7 @@ enum assay_rtit_msr {
 #define ASSAY_RTIT_PTWEN           (UINT64_C(1) << 12)
 #define ASSAY_RTIT_BRANCHEN        (UINT64_C(1) << 13)
 #define ASSAY_RTIT_MTCFREQ_SHIFT   14 /* 4 bits, all values */
-#define ASSAY_RTIT_CYCTHRESH_SHIFT 19 /* 4 bits; 0 none, n: 2^(n-1) cycles; n at most 13 and the width of the counter */
+#define ASSAY_RTIT_CYCTHRESH_SHIFT 19 /* 4 bits; 0 none, n: 2^(n-1) cycles; n <= 13 and <= the counter's width */
 #define ASSAY_RTIT_PSBFREQ_SHIFT   24 /* 4 bits, all values; a PSB every 2^(n+11) bytes */
 
 #define ASSAY_RTIT_STATUS_FILTEREN   (UINT64_C(1) << 0)
@@ -80,9 +80,8 @@ struct assay_pt_unit {
     unsigned stack_kept;         /* stack_depth while disabled */
     unsigned core_ratio;         /* as of the last frequency() */
     uint64_t next_mtc, next_ctc; /* cycle and CTC of the next MTC; UINT64_MAX: none */
-    uint64_t clock_cycle,
-        clock_tsc;                 /* where the present ratio began: tsc = tsc_base + clock_tsc + (cycles - clock_cycle)
-                                         * max_ratio / core_ratio */
+    /* Where the present ratio began: tsc = tsc_base + clock_tsc + (cycles - clock_cycle) x max_ratio / core_ratio. */
+    uint64_t clock_cycle, clock_tsc;
     uint64_t tsc_base;             /* TSC at cycle 0; a machine that changes it calls assay_pt_unit_time() */
     uint64_t psb_last, psb_period; /* position, counted in bytes from power-on, of the last PSB; bytes to the next */
     uint64_t ctl, status, cr3, cr3_match;
@@ -100,34 +99,44 @@ struct assay_pt_unit {
 
 /* Power-on. config may be NULL (all defaults). */
 void assay_pt_unit_init(struct assay_pt_unit *u, const struct assay_pt_unit_config *config);
-/* ASSAY_OK, ASSAY_E_ARGUMENT for what would raise #GP (reserved bits, changing registers while TraceEn), ASSAY_E_NOT_FOUND.
- * Setting TraceEn arms the unit: PSB+ (or TSC, TMA, CBR when PacketByteCnt is not 0) is written by the first event that
- * follows, and enter() has to be called when the context matches then. Clearing it writes what is pending, and TIP.PGD. */
+/* ASSAY_OK, ASSAY_E_ARGUMENT for what would raise #GP (reserved bits, changing registers while TraceEn),
+ * ASSAY_E_NOT_FOUND. Setting TraceEn arms the unit: PSB+ (or TSC, TMA, CBR when PacketByteCnt is not 0) is written by
+ * the first event that follows, and enter() has to be called when the context matches then. Clearing it writes what is
+ * pending, and TIP.PGD. */
 int assay_pt_unit_wrmsr(struct assay_pt_unit *u, uint32_t msr, uint64_t value);
 int assay_pt_unit_rdmsr(const struct assay_pt_unit *u, uint32_t msr, uint64_t *value);
-/* The memory behind OUTPUT_BASE/MASK (single range): size >= 256 bytes, below that there is no room. Sets both registers'
- * offset to 0. The mask reads back as size - 1 rounded down to 128 bytes. */
+/* The memory behind OUTPUT_BASE/MASK (single range): size >= 256 bytes, below that there is no room. Sets both
+ * registers' offset to 0. The mask reads back as size - 1 rounded down to 128 bytes. */
 void assay_pt_unit_output(struct assay_pt_unit *u, uint8_t *memory, size_t size);
 /* Bytes written to the present region. */
 size_t assay_pt_unit_written(const struct assay_pt_unit *u);
 
-/* ---- what retires. `next` is always the address of the next instruction to execute. Each function first runs the clock
- * (a due tick) and last writes PSB+ when it is due, with a FUP to `next`. While !enabled only packets that do not depend on
- * PacketEn are written, as hardware does: MTC, CYC, TSC, CBR, PIP, PSB+ without a FUP. */
-void assay_pt_unit_enter(struct assay_pt_unit *u, uint64_t next); /* context begins to match: [MODE.Exec] TIP.PGE */
-void assay_pt_unit_leave(struct assay_pt_unit *u); /* a far transfer at a block's end left: TIP.PGD, no IP */
-void assay_pt_unit_async_leave(struct assay_pt_unit *u,
-                               uint64_t ip); /* interrupt, fault at ip (not executed): FUP, TIP.PGD */
-void assay_pt_unit_async(struct assay_pt_unit *u, uint64_t ip, uint64_t next); /* FUP ip, TIP next */
-void assay_pt_unit_cond_slow(struct assay_pt_unit *u, uint64_t next); /* the TNT is full, or something is due */
+/* ---- what retires. `next` is always the address of the next instruction to execute. Each function first runs the
+ * clock (a due tick) and last writes PSB+ when it is due, with a FUP to `next`. While !enabled only packets that do not
+ * depend on PacketEn are written, as hardware does: MTC, CYC, TSC, CBR, PIP, PSB+ without a FUP. */
+
+/* The context begins to match: [MODE.Exec] TIP.PGE. */
+void assay_pt_unit_enter(struct assay_pt_unit *u, uint64_t next);
+/* A far transfer at a block's end left the context: TIP.PGD, no IP. */
+void assay_pt_unit_leave(struct assay_pt_unit *u);
+/* An interrupt or fault at ip (not executed) left it: FUP, TIP.PGD. */
+void assay_pt_unit_async_leave(struct assay_pt_unit *u, uint64_t ip);
+/* An interrupt or fault at ip that stays in the context: FUP ip, TIP next. */
+void assay_pt_unit_async(struct assay_pt_unit *u, uint64_t ip, uint64_t next);
+/* A near jump, call (before it, assay_pt_unit_call) or return whose target the code does not tell: TIP. */
 void assay_pt_unit_indirect(struct assay_pt_unit *u, uint64_t next);
+/* What the inline functions below leave over: the TNT is full, or something is due. */
+void assay_pt_unit_cond_slow(struct assay_pt_unit *u, uint64_t next);
 void assay_pt_unit_ptwrite(struct assay_pt_unit *u, uint64_t ip, uint64_t value, unsigned bytes); /* bytes: 4 or 8 */
 void assay_pt_unit_mode(struct assay_pt_unit *u, unsigned mode); /* before the indirect()/enter() that it belongs to */
 void assay_pt_unit_cr3(struct assay_pt_unit *u, uint64_t cr3, uint64_t next);
 void assay_pt_unit_frequency(struct assay_pt_unit *u, unsigned core_ratio, uint64_t next); /* TSC, TMA, CBR */
-void assay_pt_unit_time(struct assay_pt_unit *u);  /* TSC and TMA now (after a jump of the clock: no MTC for the gap) */
-void assay_pt_unit_tick(struct assay_pt_unit *u);  /* cycles >= next_tick: MTCs and stand-alone CYCs that are due */
-void assay_pt_unit_flush(struct assay_pt_unit *u); /* pending TNT out */
+/* TSC and TMA now; after a jump of the clock, whose MTCs are not written. */
+void assay_pt_unit_time(struct assay_pt_unit *u);
+/* Optional: what is due (MTCs, stand-alone CYCs) without waiting for an event. */
+void assay_pt_unit_tick(struct assay_pt_unit *u);
+/* Pending TNT out. */
+void assay_pt_unit_flush(struct assay_pt_unit *u);
 uint64_t assay_pt_unit_tsc(const struct assay_pt_unit *u); /* TSC at u->cycles */
 
 /* ---- the hot ones, inline: a conditional branch, a near call (not of displacement 0), a near return. */

@@ -7,8 +7,8 @@
 
 enum { RETURN_STACK = 64 };
 
-/* Tags of a set stand in order of use, the latest first; tag 0 is an empty way. A level that is not there has one set of one
- * way, which nothing is ever put in. */
+/* Tags of a set stand in order of use, the latest first; tag 0 is an empty way. A level that is not there has one set
+ * of one way, which nothing is ever put in. */
 struct cache {
     uint64_t *tag;
     uint64_t set_mask;
@@ -167,7 +167,7 @@ static uint64_t fetch_code(struct assay_machine_core *c, uint64_t addr)
     return c->l1i.latency + (cache_hit(&c->l1i, addr) ? 0 : fetch_from(c, 1, addr));
 }
 
-/* Whole cycles of the slots that insns take after those used already; the division is a multiplication where that is exact. */
+/* Whole cycles of the slots that insns take after those used already. The division is a multiplication where exact. */
 static uint64_t issue(struct assay_machine_core *c, uint32_t insns)
 {
     uint32_t cycles = insns < 1u << 24 ? (uint32_t)(insns * c->issue_inverse >> 32) : insns / c->issue_width;

@@ -7,8 +7,8 @@
 
 #define BITS(high, low) ((~UINT64_C(0) >> (63 - (high))) & (~UINT64_C(0) << (low)))
 
-/* What this unit has; the rest of RTIT_CTL is reserved, as on a processor whose CPUID 14H does not offer it: power events,
- * fabric output, ToPA, address filters, event trace, TNT disable. */
+/* What this unit has; the rest of RTIT_CTL is reserved, as on a processor whose CPUID 14H does not offer it: power
+ * events, fabric output, ToPA, address filters, event trace, TNT disable. */
 static const uint64_t ctl_bits = ASSAY_RTIT_TRACEEN | ASSAY_RTIT_CYCEN | ASSAY_RTIT_OS | ASSAY_RTIT_USER |
                                  ASSAY_RTIT_FUPONPTW | ASSAY_RTIT_CR3FILTER | ASSAY_RTIT_MTCEN | ASSAY_RTIT_TSCEN |
                                  ASSAY_RTIT_DISRETC | ASSAY_RTIT_PTWEN | ASSAY_RTIT_BRANCHEN | BITS(17, 14) |

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of the trace unit: how its packets get into the output. No checks: the caller holds room for a packet group. */
+/* Inside of the trace unit: packets into the output. No checks: the caller holds room for a packet group. */
 #ifndef ASSAY_VIRTUAL_PT_UNIT_PUT_H
 #define ASSAY_VIRTUAL_PT_UNIT_PUT_H
 

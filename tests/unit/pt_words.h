@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests: a packet stream as a line of words, "PSB CBR:24 PSBEND MODE:64 PGE/2:401000 CYC:7 TNT:TN TIP/1:1020 PGD". */
+/* For tests: a packet stream as a line of words, "PSB CBR:24 PSBEND MODE:64 PGE/2:401000 CYC:7 TNT:TN PGD". */
 #ifndef ASSAY_TESTS_PT_WORDS_H
 #define ASSAY_TESTS_PT_WORDS_H
 

@@ -162,7 +162,7 @@ static void direction_counters_saturate(void **state)
     assay_machine_core_free(c);
 }
 
-/* A branch that alternates: with one bit of history each direction has its own counter. Two trainings of the taken one. */
+/* A branch that alternates: with one bit of history each direction has its own counter; two trainings of one. */
 static void history_learns_alternation(void **state)
 {
     (void)state;

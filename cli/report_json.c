@@ -27,6 +27,7 @@ static void put_summary(struct assay_json *j, const struct report *r)
     assay_json_open(j, NULL);
     assay_json_str(j, "record", "summary");
     assay_json_bool(j, "virtual", assay_pt_recording_virtual(r->rec) != NULL);
+    assay_json_str(j, "command", assay_pt_recording_command(r->rec));
     assay_json_u64(j, "streams", assay_pt_recording_streams(r->rec));
     put_counts(j, r, &t->counts);
     assay_json_fixed(j, "cycles_outside", t->outside_cycles, 1);

@@ -55,6 +55,10 @@ void report_header(struct cli *c, const struct report *r)
     const struct assay_profile_totals *t = assay_profile_totals(r->profile);
     size_t streams = assay_pt_recording_streams(r->rec);
     header_origin(c, r);
+    if (assay_pt_recording_command(r->rec)) {
+        assay_out_clean(&c->out, assay_pt_recording_command(r->rec));
+        put(c, "\n");
+    }
     table_number(c, streams, 0);
     put(c, streams == 1 ? " stream, " : " streams, ");
     table_number(c, t->counts.insns, 0);
@@ -131,10 +135,10 @@ void report_functions(struct cli *c, const struct report *r)
         }
         put_counts(c, r, &f->self, whole_weight(r));
         const char *name = report_function_name(r, order[i], buf, sizeof buf);
-        put(c, name);
+        assay_out_clean(&c->out, name);
         if (name[0] != '[') { /* a range is named by its binary already */
             put(c, "  [");
-            put(c, report_binary_name(r, order[i]));
+            assay_out_clean(&c->out, report_binary_name(r, order[i]));
             put(c, "]");
         }
         put(c, "\n");
@@ -178,7 +182,7 @@ static void put_node(struct cli *c, const struct report *r, uint32_t index, unsi
         k.calls = node->self.calls;
         put_counts(c, r, &k, whole_weight(r));
         assay_out_fill(&c->out, ' ', (size_t)2 * (depth - 1));
-        put(c, report_function_name(r, node->function, buf, sizeof buf));
+        assay_out_clean(&c->out, report_function_name(r, node->function, buf, sizeof buf));
         put(c, "\n");
         t->lines++;
     }
@@ -213,7 +217,7 @@ static void put_place(struct cli *c, const struct report *r, uint32_t function, 
     put(c, "0x");
     assay_out_hex0(&c->out, ip, 12);
     put(c, " ");
-    put(c, report_function_name(r, function, buf, sizeof buf));
+    assay_out_clean(&c->out, report_function_name(r, function, buf, sizeof buf));
 }
 
 void report_edges(struct cli *c, const struct report *r)

@@ -48,6 +48,8 @@ int64_t assay_pt_stream_read(const struct assay_pt_recording *rec, const struct 
 /* The command name of a thread at a time; "" when not known. */
 const char *assay_pt_recording_comm(const struct assay_pt_recording *rec, uint32_t tid, uint64_t time);
 const struct assay_perf_pt_info *assay_pt_recording_info(const struct assay_pt_recording *rec);
+/* The command line that was recorded, words joined by spaces; NULL when the file does not tell. */
+const char *assay_pt_recording_command(const struct assay_pt_recording *rec);
 /* Text of ASSAY_PERF_FEAT_VIRTUAL, NULL for a recording of real hardware. */
 const char *assay_pt_recording_virtual(const struct assay_pt_recording *rec);
 /* The processor: family, model, stepping from CPUID "GenuineIntel,6,158,10"; all 0 when not known. */

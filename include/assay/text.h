@@ -22,6 +22,8 @@ void assay_out_init(struct assay_out *o, char *buf, size_t cap, int (*empty)(voi
 int assay_out_flush(struct assay_out *o); /* 0 or the kept errno value */
 void assay_out_bytes(struct assay_out *o, const char *s, size_t n);
 void assay_out_str(struct assay_out *o, const char *s);
+/* Text from a file, for a terminal: control characters, which could move the cursor or worse, become '?'. */
+void assay_out_clean(struct assay_out *o, const char *s);
 void assay_out_char(struct assay_out *o, char c);
 void assay_out_fill(struct assay_out *o, char c, size_t n);
 void assay_out_dec(struct assay_out *o, uint64_t v);

@@ -39,6 +39,12 @@ void assay_out_bytes(struct assay_out *o, const char *s, size_t n)
 
 void assay_out_str(struct assay_out *o, const char *s) { assay_out_bytes(o, s, strlen(s)); }
 
+void assay_out_clean(struct assay_out *o, const char *s)
+{
+    for (; *s; s++)
+        assay_out_char(o, (unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s);
+}
+
 void assay_out_char(struct assay_out *o, char c)
 {
     if (o->len < o->cap)

@@ -33,6 +33,7 @@ static int read_recording(struct assay_pt_recording *rec, struct rec_collected *
         rc = assay_rec_make_comms(rec, c);
     read_cpu(rec);
     rec->virtual_text = assay_perf_feature_string(rec->file, ASSAY_PERF_FEAT_VIRTUAL);
+    rec->command = assay_rec_command(rec->file, &rec->texts);
     return rc;
 }
 
@@ -86,6 +87,7 @@ const struct assay_perf *assay_pt_recording_file(const struct assay_pt_recording
 struct assay_image *assay_pt_recording_image(const struct assay_pt_recording *rec) { return rec->image; }
 size_t assay_pt_recording_streams(const struct assay_pt_recording *rec) { return rec->streams; }
 const struct assay_perf_pt_info *assay_pt_recording_info(const struct assay_pt_recording *rec) { return &rec->info; }
+const char *assay_pt_recording_command(const struct assay_pt_recording *rec) { return rec->command; }
 const char *assay_pt_recording_virtual(const struct assay_pt_recording *rec) { return rec->virtual_text; }
 
 const struct assay_pt_stream *assay_pt_recording_stream(const struct assay_pt_recording *rec, size_t n)

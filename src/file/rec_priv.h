@@ -88,7 +88,7 @@ struct assay_pt_recording {
     struct rec_texts *texts;
     struct assay_perf_pt_info info;
     unsigned family, model, stepping, mode;
-    const char *virtual_text;
+    const char *virtual_text, *command;
 };
 
 /* rec_collect.c: reads all records. ASSAY_OK, ASSAY_E_MEMORY, ASSAY_E_SYSTEM. */
@@ -98,6 +98,9 @@ const char *assay_rec_text(struct rec_texts **texts, const char *s, size_t n); /
 void assay_rec_texts_free(struct rec_texts *t);
 /* What the map has for key, or otherwise. */
 uint32_t assay_rec_find(const struct table_map *m, uint64_t key, uint32_t otherwise);
+
+/* rec_command.c: the words joined by spaces; NULL when not recorded, or no memory. */
+const char *assay_rec_command(struct assay_perf *f, struct rec_texts **texts);
 
 /* rec_build_id.c: the body of a HEADER_BUILD_ID record (at least 28 bytes), and a feature section, which is a list of them. */
 int assay_rec_add_build_id(struct rec_collected *c, struct rec_texts **texts, unsigned misc, const uint8_t *body,

@@ -98,6 +98,17 @@ static void text_without_a_function_is_cut(void **state)
     assert_memory_equal(buf, "abcd", 4);
 }
 
+static void text_of_files_cannot_drive_the_terminal(void **state)
+{
+    (void)state;
+    char buf[32];
+    struct assay_out o;
+    assay_out_init(&o, buf, sizeof buf, NULL, NULL);
+    assay_out_clean(&o, "a\033[2Jb\n\x7f\xc3\xa9");
+    assert_int_equal(o.len, 10);
+    assert_memory_equal(buf, "a?[2Jb??\xc3\xa9", 10);
+}
+
 static const char *fixed(double v, unsigned decimals)
 {
     static char buf[64];
@@ -194,6 +205,7 @@ int main(void)
         cmocka_unit_test(text_is_the_same_through_any_buffer),
         cmocka_unit_test(text_keeps_the_first_failure),
         cmocka_unit_test(text_without_a_function_is_cut),
+        cmocka_unit_test(text_of_files_cannot_drive_the_terminal),
         cmocka_unit_test(fixed_point_rounds),
         cmocka_unit_test(json_escapes_nests_and_quotes_what_doubles_lose),
         cmocka_unit_test(ledger_sums),

@@ -172,6 +172,122 @@ static inline struct pb pb_make_pipe(const struct pb_file *f)
     return b;
 }
 
+/* ---- records of a Processor Trace recording, all with the sample_id of PB_SAMPLE_TYPE ---- */
+
+enum { PB_SAMPLE_TYPE = 2 | 4 | 128 | 1 << 16 }; /* TID, TIME, CPU, IDENTIFIER */
+
+struct pb_who {
+    uint32_t pid, tid, cpu;
+    uint64_t time;
+};
+
+static inline void pb_trailer(struct pb *b, struct pb_who w)
+{
+    pb_u32(b, w.pid);
+    pb_u32(b, w.tid);
+    pb_u64(b, w.time);
+    pb_u32(b, w.cpu);
+    pb_u32(b, 0);
+    pb_u64(b, 1);
+}
+
+static inline void pb_finish(struct pb *b, size_t record, struct pb_who w)
+{
+    pb_trailer(b, w);
+    pb_end(b, record);
+}
+
+static inline void pb_pair(struct pb *b, struct pb_who w, uint32_t type, unsigned misc, uint32_t x, uint32_t y)
+{
+    size_t r = pb_begin(b, type, misc);
+    pb_u32(b, x);
+    pb_u32(b, y);
+    pb_finish(b, r, w);
+}
+static inline void pb_itrace_start(struct pb *b, struct pb_who w) { pb_pair(b, w, 12, 0, w.pid, w.tid); }
+static inline void pb_switch_wide(struct pb *b, struct pb_who w, bool out, uint32_t pid, uint32_t tid)
+{
+    pb_pair(b, w, 15, out ? 1 << 13 : 0, pid, tid);
+}
+static inline void pb_switch(struct pb *b, struct pb_who w, bool out)
+{
+    pb_finish(b, pb_begin(b, 14, out ? 1 << 13 : 0), w);
+}
+
+static inline void pb_comm(struct pb *b, struct pb_who w, const char *name, bool exec)
+{
+    size_t r = pb_begin(b, 3, exec ? 1 << 13 : 0);
+    pb_u32(b, w.pid);
+    pb_u32(b, w.tid);
+    pb_text(b, name);
+    pb_finish(b, r, w);
+}
+
+static inline void pb_fork(struct pb *b, struct pb_who parent, uint32_t pid, uint32_t tid, unsigned misc)
+{
+    size_t r = pb_begin(b, 7, misc);
+    pb_u32(b, pid);
+    pb_u32(b, parent.pid);
+    pb_u32(b, tid);
+    pb_u32(b, parent.tid);
+    pb_u64(b, parent.time);
+    pb_finish(b, r, parent);
+}
+
+static inline void pb_mmap2(struct pb *b, struct pb_who w, unsigned misc, uint64_t addr, uint64_t size, uint64_t pgoff,
+                            uint32_t prot, const char *path)
+{
+    size_t r = pb_begin(b, 10, misc);
+    pb_u32(b, w.pid);
+    pb_u32(b, w.tid);
+    pb_u64(b, addr);
+    pb_u64(b, size);
+    pb_u64(b, pgoff);
+    pb_zeros(b, 24);
+    pb_u32(b, prot);
+    pb_u32(b, 2);
+    pb_text(b, path);
+    pb_finish(b, r, w);
+}
+
+static inline void pb_aux(struct pb *b, struct pb_who w, uint64_t offset, uint64_t size, uint64_t flags)
+{
+    size_t r = pb_begin(b, 11, 0);
+    pb_u64(b, offset);
+    pb_u64(b, size);
+    pb_u64(b, flags);
+    pb_finish(b, r, w);
+}
+
+static inline void pb_auxtrace(struct pb *b, uint32_t idx, uint32_t cpu, uint32_t tid, uint64_t offset, const void *p,
+                               size_t n)
+{
+    size_t r = pb_begin(b, 71, 0);
+    pb_u64(b, n);
+    pb_u64(b, offset);
+    pb_u64(b, 0);
+    pb_u32(b, idx);
+    pb_u32(b, tid);
+    pb_u32(b, cpu);
+    pb_u32(b, 0);
+    pb_end(b, r);
+    pb_bytes(b, p, n);
+}
+
+/* Intel PT of an event of type 8 with TSC, whose TSC is the time in ns. */
+static inline void pb_pt_info(struct pb *b)
+{
+    static const uint64_t word[] = {8, 0, 1, 0, 1, 0x400, 0x800, 3, 0, 1, 0x200, 0x3c000, 100, 2, 2, 12, 0};
+    size_t r = pb_begin(b, 70, 0);
+    pb_u32(b, 1);
+    pb_u32(b, 0);
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        pb_u64(b, word[i]);
+    pb_end(b, r);
+}
+
+static const struct pb_attr pb_pt_attr = {.type = 8, .config = 0x401, .sample_type = PB_SAMPLE_TYPE, .id = 1};
+
 /* An unlinked file in memory with these bytes; *path (of at least 32 bytes) names it as long as the result is open. */
 static inline int pb_memory_file(const void *p, size_t n, char *path)
 {

@@ -2,7 +2,7 @@
 /* Streams: the AUXTRACE pieces of one index in order, who ran on them, and where the kernel lost data. */
 #include "rec_priv.h"
 
-enum { PADDING = 8 }; /* a piece is padded to a multiple of this, and its size says so */
+enum { MOST_PADDING = 7 }; /* a piece is padded to a multiple of 8, and its size says so */
 
 static int order(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
@@ -38,19 +38,21 @@ static void sort(void *p, size_t n, size_t size, int (*compare)(const void *, co
 
 /* ---- extents ---- */
 
-/* Puts a piece behind the last extent of s. What it repeats is left out: up to 7 bytes are the padding of the piece before,
- * more are copies (snapshots). */
+/* Puts a piece behind the last extent of s. Where they overlap, the new piece is right about the last bytes, which may be
+ * padding in the old one; the rest is a copy (a snapshot), which is left out. */
 static void add_extent(struct rec_stream *s, struct assay_pt_extent *extent, uint64_t *start, struct assay_pt_extent e)
 {
     size_t n = s->pub.extents;
     struct assay_pt_extent *last = n ? &extent[n - 1] : NULL;
     uint64_t end = last ? last->offset + last->size : 0;
-    uint64_t again = last && e.offset < end ? end - e.offset : 0;
-    if (again > 0 && again < PADDING && again <= last->size) {
-        last->size -= again;
-        s->pub.size -= again;
-    } else if (again > 0) {
-        again = again < e.size ? again : e.size;
+    if (last && e.offset < end) {
+        uint64_t again = end - e.offset, tail = again < MOST_PADDING ? again : MOST_PADDING;
+        if (e.size <= again)
+            tail = 0;
+        tail = tail < last->size ? tail : last->size;
+        again = again - tail < e.size ? again - tail : e.size;
+        last->size -= tail;
+        s->pub.size -= tail;
         s->overlap += again;
         e.data += again;
         e.offset += again;

@@ -587,23 +587,54 @@ static void compressed_records(void **state)
         }
 }
 
-/* 64 KiB of input that become 200 MB: taken in small bites, all of it records. */
+/* A small piece that becomes megabytes: taken in small bites, all of it records, however the bites fall. */
 static void a_compressed_bomb(void **state)
 {
     (void)state;
-    struct pb data = {0};
-    for (int i = 0; i < 400; i++) {
-        size_t r = pb_begin(&data, 200, 0);
-        pb_zeros(&data, 65528 - 8);
-        pb_end(&data, r);
+    for (unsigned n = 4; n < 400; n = n * 5 / 4) {
+        struct pb data = {0};
+        for (unsigned i = 0; i < n; i++) {
+            size_t r = pb_begin(&data, 200, 0);
+            pb_zeros(&data, 65528 - 8 * (n % 7) - 8);
+            pb_end(&data, r);
+        }
+        struct pb z = compress(&data, data.n, 81);
+        struct pb b = make(&pt_attr, 1, &z, false);
+        struct opened o = open_bytes(&b, b.n);
+        for (unsigned i = 0; i < n; i++)
+            next_of(&o, 200);
+        end_of(&o);
+        close_opened(&o);
+        free(data.p);
+        free(z.p);
+        free(b.p);
     }
-    struct pb z = compress(&data, data.n, 81);
-    struct pb b = make(&pt_attr, 1, &z, false);
-    struct opened o = open_bytes(&b, b.n);
-    for (int i = 0; i < 400; i++)
-        assert_int_equal(next_of(&o, 200).size, 65528 - 8);
-    end_of(&o);
-    close_opened(&o);
+}
+
+/* Each piece holds one record: of a file that ends anywhere, the whole pieces are read, and nothing is made up. */
+static void compressed_and_truncated(void **state)
+{
+    (void)state;
+    struct pb data = many_comms(false, 30);
+    struct pb z = compress(&data, data.n / 30, 81);
+    struct pb b = make(&pt_attr, 1, &z, true);
+    size_t start = b.n - z.n;
+    for (size_t n = start; n < b.n; n++) {
+        unsigned whole = 0;
+        for (size_t at = 0; at + 8 <= n - start; whole++) {
+            at += (size_t)z.p[at + 6] | (size_t)z.p[at + 7] << 8;
+            if (at > n - start)
+                break;
+        }
+        struct opened o = open_bytes(&b, n);
+        next_of(&o, ASSAY_PERF_HEADER_ATTR);
+        comms_are(&o, 0, whole);
+        struct assay_perf_record r;
+        int rc = assay_perf_next(o.f, &r);
+        assert_true(rc == 0 || rc == ASSAY_E_TRUNCATED);
+        end_of(&o);
+        close_opened(&o);
+    }
     free(data.p);
     free(z.p);
     free(b.p);
@@ -682,6 +713,29 @@ static void bad_sizes_are_located_and_passed(void **state)
             free(data.p);
             free(b.p);
         }
+}
+
+/* Compressed records have odd sizes: what follows them is found at any offset. */
+static void damage_at_an_odd_offset(void **state)
+{
+    (void)state;
+    struct pb one = many_comms(false, 1), data = compress(&one, one.n, 81);
+    assert_true(data.n % 8 != 0);
+    size_t start = data.n;
+    put_comm(&data, "damaged");
+    put_comm(&data, "c1");
+    put_comm(&data, "c2");
+    pb_store(&data, data.p + start + 6, 0, 2);
+    struct pb b = make(&pt_attr, 1, &data, false);
+    struct opened o = open_bytes(&b, b.n);
+    comms_are(&o, 0, 1);
+    fault_of(&o, ASSAY_E_BAD_FORMAT, b.n - data.n + start);
+    comms_are(&o, 1, 3);
+    end_of(&o);
+    close_opened(&o);
+    free(one.p);
+    free(data.p);
+    free(b.p);
 }
 
 /* A record that is framed but holds nonsense is told and skipped alone. */
@@ -966,6 +1020,9 @@ static void time_of_the_real_file(void **state)
     assert_true(assay_perf_tsc_to_ns(&i, 0xffffffffffffff) == UINT64_C(60047962314886032));
     assert_true(assay_perf_ns_to_tsc(&i, UINT64_C(641258053621)) == 0xbc4cd519a5);
     assert_true(assay_perf_ns_to_tsc(&i, UINT64_C(60047962314886032)) == 0xfffffffffffffe);
+    struct assay_perf_pt_info large = {.time_shift = 45, .time_mult = 0x10123456789, .time_zero = 123456789};
+    assert_true(assay_perf_tsc_to_ns(&large, 0xffffffffffffff) == UINT64_C(2261807936312596));
+    assert_true(assay_perf_tsc_to_ns(&large, 0x3456789abcdef1) == UINT64_C(462414165196198));
     struct assay_perf_pt_info nonsense = {.time_shift = 64, .time_mult = 0, .time_zero = 7};
     assert_true(assay_perf_tsc_to_ns(&nonsense, 12345) == 7);
     assert_true(assay_perf_ns_to_tsc(&nonsense, 12345) == 0);
@@ -981,9 +1038,11 @@ int main(void)
         cmocka_unit_test(samples_of_two_layouts),
         cmocka_unit_test(compressed_records),
         cmocka_unit_test(a_compressed_bomb),
+        cmocka_unit_test(compressed_and_truncated),
         cmocka_unit_test(a_broken_zstd_stream),
         cmocka_unit_test(compressed_data_that_ends_inside_a_record),
         cmocka_unit_test(bad_sizes_are_located_and_passed),
+        cmocka_unit_test(damage_at_an_odd_offset),
         cmocka_unit_test(a_text_without_end),
         cmocka_unit_test(a_trace_that_the_file_does_not_hold),
         cmocka_unit_test(truncation_at_every_byte),

@@ -104,6 +104,7 @@ static uint64_t their_packets(const struct trace *t)
 
 static int digest_batch(void *ctx, struct assay_flow *f, const struct assay_flow_batch *b)
 {
+    assay_flow_take_paths(f);
     assay_flow_digest_add(ctx, f, b);
     return 0;
 }

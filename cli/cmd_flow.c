@@ -15,6 +15,7 @@ struct digest {
 static int digest_batch(void *ctx, struct assay_flow *f, const struct assay_flow_batch *b)
 {
     struct digest *d = ctx;
+    assay_flow_take_paths(f);
     assay_flow_digest_add(&d->sum, f, b);
     for (size_t i = 0; i < b->events_n; i++) {
         d->gaps += b->events[i].type == ASSAY_FLOW_GAP;

@@ -87,12 +87,15 @@ struct assay_flow_event {
 };
 
 /* What was decoded, in order: items[0..items_n). An item is
- *   a run executed in full:   its id, bit 31 clear;
+ *   a run executed in full:   its id, bits 31:30 clear;
+ *   a path:                   bits 31:30 = 01, bits 29:0 = index for assay_flow_path_at(): several runs executed one after the
+ *                             other. Only after assay_flow_take_paths();
  *   core cycles:              bits 31:30 = 10, bits 29:0 = cycles since the last such item. Exact at this place in the order;
  *                             larger counts come as several items. Right after ENABLED they passed while tracing was off,
  *                             right after GAP while it could not be decoded;
  *   an event:                 bits 31:30 = 11, bits 29:0 = index into events. */
-#define ASSAY_FLOW_IS_RUN(i)    (((i)&0x80000000u) == 0)
+#define ASSAY_FLOW_IS_RUN(i)    (((i)&0xc0000000u) == 0)
+#define ASSAY_FLOW_IS_PATH(i)   (((i)&0xc0000000u) == 0x40000000u)
 #define ASSAY_FLOW_IS_CYCLES(i) (((i)&0xc0000000u) == 0x80000000u)
 #define ASSAY_FLOW_IS_EVENT(i)  (((i)&0xc0000000u) == 0xc0000000u)
 #define ASSAY_FLOW_INDEX(i)     ((i)&0x3fffffffu)
@@ -146,6 +149,20 @@ const struct assay_flow_block *assay_flow_block_at(const struct assay_flow *f, u
 uint32_t assay_flow_runs(const struct assay_flow *f);
 /* Sizes in bytes of the block's instructions, block->insns of them: the addresses inside a block. Valid until the next feed. */
 const uint8_t *assay_flow_sizes(const struct assay_flow *f, const struct assay_flow_block *block);
+
+/* Ways that were taken often are known as a whole: a caller that can count them as a whole is several times faster. */
+struct assay_flow_path {
+    uint64_t mul, add; /* digest over all of it, as of a run */
+    uint32_t insns;
+    uint32_t runs;
+    uint32_t first; /* for assay_flow_path_runs() */
+};
+/* From the next batch on items may be paths. May be called from on_batch. */
+void assay_flow_take_paths(struct assay_flow *f);
+/* Valid until on_batch returns; an index may name another path in a later batch. */
+const struct assay_flow_path *assay_flow_path_at(const struct assay_flow *f, uint32_t index);
+/* The ids of its runs, path->runs of them, in order. */
+const uint32_t *assay_flow_path_runs(const struct assay_flow *f, const struct assay_flow_path *path);
 
 /* Order-sensitive digest: for each instruction chk = chk * 31 + ip (mod 2^64), insns = their number. */
 struct assay_flow_digest {

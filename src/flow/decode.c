@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The packet loop: bytes in, the walk and its events out. */
+#include "memo.h"
 #include "walk.h"
 
 #include "pt/fast.h"
@@ -9,59 +10,20 @@
 
 /* ---- the fast way: tracing is on, nothing is pending */
 
-/* The run after a branch outcome at the end of `link`, with the return stack brought up to it. 0: the general walk must look. */
-static inline uint32_t next_link(struct assay_flow *f, uint32_t link, unsigned bit)
+/* How many of the 4 bytes of w are short TNT packets, from the lowest on: neither odd, nor PAD, nor an extended opcode. */
+static inline unsigned tnt_bytes(uint32_t w)
 {
-    const struct node *n = &f->nodes[LINK_ID(link)];
-    if (LINK_KIND(link) == LINK_COND)
-        return n->next[bit];
-    if (LINK_KIND(link) == LINK_COND_PUSH) {
-        if (n->next[bit])
-            walk_push(f, LINK_ID(link));
-        return n->next[bit];
-    }
-    if (LINK_KIND(link) > LINK_RET_PUSH || !bit)
-        return 0;
-    if (LINK_KIND(link) == LINK_RET) {
-        const struct site *s = &f->sites[f->stack[(f->stack_top - 1) % STACK]];
-        if (!f->stack_depth || !s->link || s->space != f->space)
-            return 0;
-        f->stack_top--;
-        f->stack_depth--;
-        return s->link;
-    }
-    const struct site *s = &f->sites[n->first_push + n->pushes - 1u];
-    if (!s->link || s->space != f->space)
-        return 0;
-    walk_push(f, LINK_ID(link));
-    f->stack_top--;
-    f->stack_depth--;
-    return s->link;
+    uint32_t even = w & 0xfdfdfdfd;
+    uint32_t other = (w & 0x01010101) << 7 | ((even - 0x01010101) & ~even & 0x80808080);
+    return other ? (unsigned)__builtin_ctz(other) >> 3 : 4;
 }
 
-static void fast_tnt(struct assay_flow *f, unsigned byte)
+/* The TNT packets from p on; how many were taken. */
+static inline unsigned fast_tnt(struct assay_flow *f, const uint8_t *p)
 {
-    unsigned n = pt_tnt_count(byte), bits = byte >> 1;
-    uint32_t link = f->link, *out = f->out;
-    uint64_t cycles = f->cyc - f->cyc_told;
-    while (n) {
-        uint32_t next = next_link(f, link, bits >> (n - 1) & 1);
-        if (!next)
-            break;
-        *out++ = LINK_ID(link);
-        link = next;
-        n--;
-        if (cycles) {
-            f->out = out;
-            flow_put_cycles(f);
-            out = f->out;
-            cycles = 0;
-        }
-    }
-    f->link = link;
-    f->out = out;
-    if (n)
-        flow_follow(f, bits & ((1u << n) - 1), n);
+    uint32_t w = (uint32_t)pt_load64(p);
+    unsigned n = f->cyc == f->cyc_told ? tnt_bytes(w) : 1;
+    return memo_tnt(f, w & UINT32_MAX >> (32 - 8 * n), n);
 }
 
 static inline void fast_tip(struct assay_flow *f, uint64_t ip)
@@ -100,10 +62,11 @@ static void fast_packets(struct assay_flow *f, const uint8_t *end)
         if (f->out >= f->out_limit)
             flow_deliver(f);
         if (!(byte & 1) && byte != 2) {
-            p++;
-            if (byte == 0)
+            if (byte == 0) {
+                p++;
                 continue;
-            fast_tnt(f, byte);
+            }
+            p += fast_tnt(f, p);
             if (f->state != ON || f->tnt_n || f->stop)
                 break;
         } else if ((byte & 3) == 3) {
@@ -269,7 +232,7 @@ static bool allocate(struct assay_flow *f, struct assay_view *view)
 {
     f->items = malloc((ITEMS + ITEMS_ROOM) * sizeof *f->items);
     f->events = malloc(EVENTS_MAX * sizeof *f->events);
-    if (!f->items || !f->events || !flow_use_view(f, view))
+    if (!f->items || !f->events || !flow_memo_new(f) || !flow_use_view(f, view))
         return false;
     uint32_t cap = 0; /* run 0 stands for "none" */
     if (!flow_reserve(f, &f->nodes, &cap, sizeof *f->nodes, 1) ||
@@ -323,6 +286,7 @@ void assay_flow_free(struct assay_flow *f)
     if (!f)
         return;
     flow_graph_free(f);
+    flow_memo_free(f);
     free(f->items);
     free(f->events);
     free(f);

@@ -21,11 +21,16 @@ static void add_part(struct assay_flow_digest *d, const struct assay_flow *f, ui
 void assay_flow_digest_add(struct assay_flow_digest *d, const struct assay_flow *f, const struct assay_flow_batch *b)
 {
     const struct assay_flow_run *runs = assay_flow_run_at(f, 0);
+    const struct assay_flow_path *paths = assay_flow_path_at(f, 0);
     for (size_t i = 0; i < b->items_n; i++) {
         uint32_t item = b->items[i];
         if (ASSAY_FLOW_IS_RUN(item)) {
             d->insns += runs[item].insns;
             d->chk = d->chk * runs[item].mul + runs[item].add;
+        } else if (ASSAY_FLOW_IS_PATH(item)) {
+            const struct assay_flow_path *p = paths + ASSAY_FLOW_INDEX(item);
+            d->insns += p->insns;
+            d->chk = d->chk * p->mul + p->add;
         } else if (ASSAY_FLOW_IS_EVENT(item)) {
             const struct assay_flow_event *e = &b->events[ASSAY_FLOW_INDEX(item)];
             if (e->type == ASSAY_FLOW_PARTIAL)

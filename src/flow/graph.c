@@ -177,6 +177,8 @@ static void drop_spaces(struct assay_flow *f)
     }
     for (uint32_t i = 0; i < f->sites_n; i++)
         f->sites[i].link = 0;
+    flow_deliver(f);
+    flow_memo_clear(f);
 }
 
 bool flow_use_view(struct assay_flow *f, struct assay_view *view)
@@ -233,6 +235,8 @@ void assay_flow_forget(struct assay_flow *f, uint64_t low, uint64_t high)
     for (uint32_t i = 0; i < f->sites_n; i++)
         if (f->nodes[LINK_ID(f->sites[i].link)].flags & NODE_DEAD)
             f->sites[i].link = 0;
+    flow_deliver(f);
+    flow_memo_clear(f);
     if (rebuild_table(f, f->spaces[f->space].bits))
         renew_place(f);
 }

@@ -84,6 +84,26 @@ enum state {
 
 enum { STACK = 64, BOUND_MAX = 8, ITEMS = 1 << 14, ITEMS_ROOM = 256, EVENTS_MAX = 1 << 10 };
 
+/* ---- ways taken before */
+
+enum { MEMO_BITS = 16, MEMO_BYTES = 4, WAY_POPS = 3, WAY_PUSHES = 4, PATHS_MAX = 1 << 18, PATH_RUNS_MAX = 1 << 22 };
+
+struct
+    memo { /* where up to MEMO_BYTES short TNT packets in a row lead to from one run; a table of these must fit the cache */
+    uint64_t key;  /* link << 32 | the bytes; 0 = free */
+    uint32_t next; /* link reached */
+    uint32_t path; /* index; MEMO_STACK set when it works on the return stack */
+};
+#define MEMO_STACK 0x80000000u
+
+struct way {                /* what a path does to the return stack, and what else is seldom needed of it */
+    uint32_t pop[WAY_POPS]; /* sites that must be there, the top first */
+    uint32_t push[WAY_PUSHES];
+    uint32_t rest; /* index of the path without its first run; 0 = not made yet */
+    uint8_t pops, pushes;
+    uint8_t peak; /* how far above its height at the start the stack was on the way */
+};
+
 struct psb { /* what a PSB+ said so far */
     uint64_t ip;
     bool open, has_ip;
@@ -106,6 +126,10 @@ struct assay_flow {
     uint32_t stack[STACK]; /* indices of sites */
     uint8_t slot_shift, tnt_n, mode, state;
     bool irregular; /* the next packet must take the general way */
+
+    struct memo *memos;
+    uint32_t *path_run;
+    bool take_paths;
 
     /* packets and bindings */
     struct psb psb;
@@ -144,6 +168,11 @@ struct assay_flow {
     uint32_t sizes_n, sizes_cap;
     struct space *spaces;
     uint32_t spaces_n, spaces_cap, space;
+
+    struct assay_flow_path *paths;
+    struct way *ways; /* by path */
+    uint32_t paths_n, paths_cap, path_runs_n, path_runs_cap;
+    uint32_t *memo_seen; /* by slot: hash of the last way that had no place yet */
 
     /* output */
     uint32_t *items, *out_limit;
@@ -197,6 +226,11 @@ bool flow_reaches(struct assay_flow *f, uint64_t ip);
 /* A synchronous TIP.PGD. Returns the address of the last instruction executed through *last. */
 bool flow_leave_sync(struct assay_flow *f, bool has_ip, uint64_t ip, uint64_t *last);
 bool flow_no_code(struct assay_flow *f);
+
+/* memo.c */
+bool flow_memo_new(struct assay_flow *f);
+void flow_memo_clear(struct assay_flow *f);
+void flow_memo_free(struct assay_flow *f);
 
 /* sync.c */
 /* The place is lost: a gap begins at the present packet. */

@@ -16,6 +16,36 @@ static inline void walk_push(struct assay_flow *f, uint32_t id)
         f->stack_depth = STACK;
 }
 
+/* The run after a branch outcome at the end of `link`, with the return stack brought up to it. 0: the general walk must look. */
+static inline uint32_t walk_next(struct assay_flow *f, uint32_t link, unsigned bit)
+{
+    const struct node *n = &f->nodes[LINK_ID(link)];
+    if (LINK_KIND(link) == LINK_COND)
+        return n->next[bit];
+    if (LINK_KIND(link) == LINK_COND_PUSH) {
+        if (n->next[bit])
+            walk_push(f, LINK_ID(link));
+        return n->next[bit];
+    }
+    if (LINK_KIND(link) > LINK_RET_PUSH || !bit)
+        return 0;
+    if (LINK_KIND(link) == LINK_RET) {
+        const struct site *s = &f->sites[f->stack[(f->stack_top - 1) % STACK]];
+        if (!f->stack_depth || !s->link || s->space != f->space)
+            return 0;
+        f->stack_top--;
+        f->stack_depth--;
+        return s->link;
+    }
+    const struct site *s = &f->sites[n->first_push + n->pushes - 1u];
+    if (!s->link || s->space != f->space)
+        return 0;
+    walk_push(f, LINK_ID(link));
+    f->stack_top--;
+    f->stack_depth--;
+    return s->link;
+}
+
 /* The run at ip, found without leaving the loop when it is where the hash points. */
 static inline uint32_t walk_link_at(struct assay_flow *f, uint64_t ip)
 {

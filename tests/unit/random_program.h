@@ -15,6 +15,7 @@ struct rp_insn {
     uint32_t off;
     uint8_t size, kind; /* enum assay_insn_kind */
     uint8_t bias;       /* COND: taken this often, of 256 */
+    uint8_t period;     /* COND: if not 0, the other way once in so many times: a loop's branch */
     uint32_t target;    /* instruction index */
 };
 
@@ -66,7 +67,8 @@ static inline void rp_end_block(struct rp_program *p, const struct rp_options *o
     if (r < 65) {
         uint32_t i = rp_add(p, "\x0f\x85\0\0\0\0", 6, ASSAY_INSN_COND);
         uint32_t b = rp_random(&p->seed, 4);
-        p->insn[i].bias = (uint8_t)(!o->steady ? 128 : b == 0 ? 128 : b == 1 ? 250 : b == 2 ? 4 : 235);
+        p->insn[i].bias = (uint8_t)(!o->steady || rp_random(&p->seed, 8) == 0 ? 128 : b < 2 ? 255 : 0);
+        p->insn[i].period = (uint8_t)(o->steady ? 2 + rp_random(&p->seed, 30) : 0);
     } else if (r < 75) {
         rp_add(p, "\xe9\0\0\0\0", 5, ASSAY_INSN_JMP);
     } else if (r < 88 && !last_function) {
@@ -152,6 +154,7 @@ struct rp_run {
     struct assay_pt_unit *u;
     struct assay_flow_digest truth;
     uint32_t stack[RP_DEPTH], depth;
+    uint32_t *count; /* of executions, for branches with a period */
     uint64_t seed;
 };
 
@@ -198,7 +201,8 @@ static inline uint32_t rp_step(struct rp_run *r, uint32_t i)
     r->u->cycles++;
     switch (n->kind) {
     case ASSAY_INSN_COND: {
-        bool taken = rp_random(&r->seed, 256) < n->bias;
+        bool taken = n->bias == 128 || !n->period ? rp_random(&r->seed, 256) < n->bias
+                                                  : (++r->count[i] % n->period == 0) != (n->bias == 255);
         next = taken ? n->target : i + 1;
         assay_pt_unit_cond(r->u, taken, rp_ip(r->p, next));
         return next;
@@ -248,12 +252,14 @@ static inline uint32_t rp_disturb(struct rp_run *r, uint32_t i)
 /* Runs until `steps` instructions were executed or the output is nearly full; tracing ends with the last instruction. */
 static inline void rp_execute(struct rp_run *r, uint64_t steps)
 {
+    r->count = calloc(r->p->insns, sizeof *r->count);
     bool quiet = !r->o->async && !r->o->ptwrite;
     uint32_t i = r->p->entry[0];
     assay_pt_unit_enter(r->u, rp_ip(r->p, i));
     for (; steps > 0 && r->u->out_at + 4096 < r->u->out_end; steps--)
         i = rp_step(r, quiet ? i : rp_disturb(r, i));
     assay_pt_unit_async_leave(r->u, rp_ip(r->p, i));
+    free(r->count);
 }
 
 /* The unit, on, with `ctl` bits besides TraceEn, BranchEn and User, writing to out[0..size). */
@@ -263,8 +269,7 @@ static inline void rp_unit(struct assay_pt_unit *u, uint64_t ctl, uint8_t *out, 
         .tsc_ctc_n = 100, .tsc_ctc_d = 2, .max_ratio = 24, .core_ratio = 12, .mode = 64};
     assay_pt_unit_init(u, &config);
     assay_pt_unit_output(u, out, size);
-    assay_pt_unit_wrmsr(u, ASSAY_MSR_RTIT_CTL,
-                        ctl | ASSAY_RTIT_TRACEEN | ASSAY_RTIT_BRANCHEN | ASSAY_RTIT_USER | ASSAY_RTIT_TOPA * 0);
+    assay_pt_unit_wrmsr(u, ASSAY_MSR_RTIT_CTL, ctl | ASSAY_RTIT_TRACEEN | ASSAY_RTIT_BRANCHEN | ASSAY_RTIT_USER);
 }
 
 #endif

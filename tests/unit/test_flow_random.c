@@ -10,17 +10,37 @@
 enum { OUTPUT = 4 << 20 };
 
 struct seen {
+    bool paths;
     struct assay_flow_digest digest;
     uint64_t cycles, gaps, overflows, ptwrites;
+    uint64_t paths_n;
+    uint64_t order; /* checksum over runs, cycles and events in their order */
 };
+
+static void note(struct seen *s, uint64_t v)
+{
+    s->order = (s->order ^ v) * UINT64_C(0x9e3779b97f4a7c15) + (s->order >> 40);
+}
 
 static int on_batch(void *ctx, struct assay_flow *f, const struct assay_flow_batch *b)
 {
     struct seen *s = ctx;
     assay_flow_digest_add(&s->digest, f, b);
-    for (size_t i = 0; i < b->items_n; i++)
-        if (ASSAY_FLOW_IS_CYCLES(b->items[i]))
-            s->cycles += ASSAY_FLOW_INDEX(b->items[i]);
+    for (size_t i = 0; i < b->items_n; i++) {
+        uint32_t item = b->items[i];
+        if (ASSAY_FLOW_IS_CYCLES(item))
+            s->cycles += ASSAY_FLOW_INDEX(item);
+        if (!ASSAY_FLOW_IS_PATH(item)) {
+            note(s, ASSAY_FLOW_IS_EVENT(item) ? b->events[ASSAY_FLOW_INDEX(item)].type : item);
+            continue;
+        }
+        const struct assay_flow_path *path = assay_flow_path_at(f, ASSAY_FLOW_INDEX(item));
+        for (uint32_t k = 0; k < path->runs; k++)
+            note(s, assay_flow_path_runs(f, path)[k]);
+        s->paths_n++;
+    }
+    if (s->paths)
+        assay_flow_take_paths(f);
     for (size_t i = 0; i < b->events_n; i++) {
         s->gaps += b->events[i].type == ASSAY_FLOW_GAP;
         s->overflows += b->events[i].type == ASSAY_FLOW_OVERFLOW;
@@ -40,10 +60,10 @@ static struct assay_view *view_of(const struct rp_program *p, struct assay_image
 }
 
 /* Decodes in windows of `window` bytes that the flow may leave a rest of. */
-static struct seen decode(struct assay_view *view, const uint8_t *trace, size_t size, size_t window)
+static struct seen decode(struct assay_view *view, const uint8_t *trace, size_t size, size_t window, bool paths)
 {
     const struct assay_flow_config config = {.mtc_freq = 3, .tsc_ctc_n = 100, .tsc_ctc_d = 2, .max_ratio = 24};
-    struct seen s = {0};
+    struct seen s = {.paths = paths};
     struct assay_flow *f;
     size_t at = 0, used;
     assert_int_equal(assay_flow_new(&config, view, on_batch, &s, &f), 0);
@@ -84,17 +104,22 @@ static void decoded_is_executed(void **state)
         rp_make(&p, o, n + 1);
         rp_unit(&u, controls[n % 5], trace, OUTPUT);
         struct rp_run r = {.p = &p, .o = o, .u = &u, .seed = n};
-        rp_execute(&r, 100000);
+        rp_execute(&r, 300000);
         struct assay_view *view = view_of(&p, &image);
         const size_t size = assay_pt_unit_written(&u), windows[] = {size, 4096, 777};
-        for (unsigned w = 0; w < 3; w++) {
-            struct seen s = decode(view, trace, size, windows[w]);
+        uint64_t order = 0;
+        for (unsigned w = 0; w < 6; w++) {
+            struct seen s = decode(view, trace, size, windows[w % 3], w >= 3);
             assert_int_equal(s.gaps, 0);
             assert_true(r.truth.insns > 50000 && size > 500);
             assert_int_equal(s.digest.insns, r.truth.insns);
             assert_int_equal(s.digest.chk, r.truth.chk);
             if (controls[n % 5] & ASSAY_RTIT_CYCEN)
                 assert_true(s.cycles > r.truth.insns / 2 && s.cycles <= u.cycles);
+            assert_true(w == 0 || s.order == order); /* also told as paths */
+            order = s.order;
+            assert_true(w < 3 || s.paths_n > 0 ||
+                        n % 4 == 0); /* the smallest programs may have no conditional branch */
         }
         assay_view_free(view);
         assay_image_free(image);
@@ -123,7 +148,7 @@ static void damaged_is_survived(void **state)
             memcpy(copy, trace, size);
             for (unsigned i = 0; i < 1 + k; i++)
                 copy[rp_random(&r.seed, (uint32_t)size)] ^= (uint8_t)(1u << rp_random(&r.seed, 8));
-            struct seen s = decode(view, copy, size, 1000 + k);
+            struct seen s = decode(view, copy, size, 1000 + k, k & 1);
             assert_true(s.digest.insns < 2 * r.truth.insns + 70000);
         }
         assay_view_free(view);

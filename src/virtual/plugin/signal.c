@@ -77,29 +77,36 @@ static bool frame64(const struct regs *r, struct frame *f)
     return true;
 }
 
+/* The sigcontext of 32 bit: gs, fs, es, ds, edi, esi, ebp, esp, ebx, edx, ecx, eax, trapno, err, eip, cs, eflags, esp, ss. */
+static bool context32(uint64_t at, struct regs *r)
+{
+    enum { DI = 16, SI = 20, SP = 28, DX = 36, CX = 40, AX = 44, IP = 56, CS = 60, SP_AGAIN = 68, SS = 72, SIZE = 76 };
+    uint8_t raw[SIZE];
+    if (!guest_read(at, raw, sizeof raw))
+        return false;
+    *r = (struct regs){.ip = assay_load_le(raw + IP, 4),
+                       .sp = assay_load_le(raw + SP, 4),
+                       .ax = assay_load_le(raw + AX, 4),
+                       .cx = assay_load_le(raw + CX, 4),
+                       .dx = assay_load_le(raw + DX, 4),
+                       .si = assay_load_le(raw + SI, 4),
+                       .di = assay_load_le(raw + DI, 4)};
+    return assay_load_le(raw + SP_AGAIN, 4) == r->sp && assay_load_le(raw + SS, 2) == assay_load_le(raw + CS, 2) + 8;
+}
+
 /* 32 bit, with siginfo: return address, signal, pointers to siginfo and ucontext, which EDX and ECX hold too; the sigcontext is
- * at ucontext + 20. Without: return address, signal, sigcontext. sigcontext: gs, fs, es, ds, edi, esi, ebp, esp, ebx, edx, ecx,
- * eax, trapno, err, eip. */
+ * at ucontext + 20. Without: return address, signal, sigcontext. */
 static bool frame32(const struct regs *r, struct frame *f)
 {
-    enum { DI = 16, SI = 20, SP = 28, DX = 36, CX = 40, AX = 44, IP = 56 };
-    uint8_t head[16], raw[60], info[12];
+    uint8_t head[16], info[12];
     if (!guest_read(r->sp, head, sizeof head))
         return false;
     uint64_t sig = assay_load_le(head + 4, 4), info_at = assay_load_le(head + 8, 4), uc = assay_load_le(head + 12, 4);
-    bool rt = r->ax == sig && r->dx == info_at && r->cx == uc && uc > r->sp && uc - r->sp < 1024;
-    bool plain = r->ax == sig && r->dx == 0 && r->cx == 0;
-    if (sig == 0 || sig >= SIGNALS || !(rt || plain) || !guest_read(rt ? uc + 20 : r->sp + 8, raw, sizeof raw))
+    bool rt = r->ax == sig && r->dx == info_at && r->cx == uc;
+    if (sig == 0 || sig >= SIGNALS || !context32(rt ? uc + 20 : r->sp + 8, &f->saved))
         return false;
     f->sig = (unsigned)sig;
     f->code = rt && guest_read(info_at, info, sizeof info) ? (int)assay_load_le(info + 8, 4) : 0;
-    f->saved = (struct regs){.ip = assay_load_le(raw + IP, 4),
-                             .sp = assay_load_le(raw + SP, 4),
-                             .ax = assay_load_le(raw + AX, 4),
-                             .cx = assay_load_le(raw + CX, 4),
-                             .dx = assay_load_le(raw + DX, 4),
-                             .si = assay_load_le(raw + SI, 4),
-                             .di = assay_load_le(raw + DI, 4)};
     return true;
 }
 

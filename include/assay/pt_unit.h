@@ -141,12 +141,21 @@ uint64_t assay_pt_unit_tsc(const struct assay_pt_unit *u); /* TSC at u->cycles *
 
 /* ---- the hot ones, inline: a conditional branch, a near call (not of displacement 0), a near return. */
 
+/* `n` more TNT bits, 0 or 1: for a caller that would else have to branch on whether the instruction is conditional. True:
+ * cond_slow() has to be called now. */
+static inline bool assay_pt_unit_add(struct assay_pt_unit *u, unsigned n, unsigned bit)
+{
+    uint64_t first = u->tnt_cycle;
+    __asm__("" : "+r"(first)); /* or compilers jump around the load, which is a jump that nobody predicts */
+    u->tnt_cycle = u->tnt == 1 ? u->cycles : first;
+    u->tnt = u->tnt << n | (bit & n);
+    return (u->tnt >= 1u << 6) | (n & (u->cycles >= u->next_tick));
+}
+
 /* One more TNT bit. When a tick is due, cond_slow() takes the bit back and adds it after the tick. */
 static inline void assay_pt_unit_bit(struct assay_pt_unit *u, unsigned bit, uint64_t next)
 {
-    u->tnt_cycle = u->tnt == 1 ? u->cycles : u->tnt_cycle;
-    u->tnt = u->tnt << 1 | bit;
-    if (u->tnt >= 1u << 6 || u->cycles >= u->next_tick)
+    if (assay_pt_unit_add(u, 1, bit))
         assay_pt_unit_cond_slow(u, next);
 }
 

@@ -34,25 +34,41 @@ ALWAYS_INLINE void charge_branch(struct thread *t, const struct block *p, uint64
                                                  p->insn_kind != ASSAY_INSN_COND || next == p->target, next, p->next);
 }
 
+/* A block that may end in a conditional branch, but in nothing else that is traced. Most blocks are of this kind, and to ask of
+ * which would cost a branch that processors predict badly. True: assay_pt_unit_cond_slow() is due. */
+ALWAYS_INLINE bool retire_plain(struct thread *t, const struct block *p, uint64_t next, struct variant v)
+{
+    charge_block(t, p, v);
+    count_truth(t, p, v);
+    bool due = assay_pt_unit_add(&t->s.unit, p->kind == BLOCK_COND, next == p->target);
+    charge_branch(t, p, next, v);
+    return due;
+}
+
+ALWAYS_INLINE bool is_plain(const struct block *p) { return p->kind <= BLOCK_NEXT; }
+
+/* Which of the two it is is not to be asked in a jump. */
+ALWAYS_INLINE bool can_go_to(const struct block *p, uint64_t next)
+{
+    bool taken = next == p->target, other = next == p->other;
+    __asm__("" : "+r"(taken), "+r"(other));
+    return taken | other;
+}
+
 /* A block whose last instruction left for `next`. False, and nothing done, when it cannot have gone there. */
 ALWAYS_INLINE bool retire_whole(struct thread *t, const struct block *p, uint64_t next, struct variant v)
 {
     struct assay_pt_unit *u = &t->s.unit;
-    bool taken = next == p->target;
     switch (p->kind) {
     case BLOCK_COND:
-        if (!taken && next != p->next)
-            return false;
-        charge_block(t, p, v);
-        assay_pt_unit_cond(u, taken, next);
-        break;
     case BLOCK_NEXT:
-        if (!taken)
+        if (!can_go_to(p, next))
             return false;
-        charge_block(t, p, v);
-        break;
+        if (retire_plain(t, p, next, v))
+            assay_pt_unit_cond_slow(u, next);
+        return true;
     case BLOCK_CALL:
-        if (!taken)
+        if (next != p->target)
             return false;
         charge_block(t, p, v);
         assay_pt_unit_call(u, p->next);
@@ -178,7 +194,7 @@ static void go_on(struct thread *t, const struct block *b)
     t->s.at = b->start;
 }
 
-__attribute__((noinline)) static void step_slowly(unsigned vcpu, const struct block *b, const void *env)
+__attribute__((used)) static void step_with_env(unsigned vcpu, const struct block *b, const void *env)
 {
     struct thread *t = thread_of[vcpu % THREADS];
     if (t == &unborn)
@@ -190,35 +206,63 @@ __attribute__((noinline)) static void step_slowly(unsigned vcpu, const struct bl
     go_on(t, b);
 }
 
-ALWAYS_INLINE void step(unsigned vcpu, const struct block *b, const void *env, struct variant v)
+/* Generated code on x86-64 keeps the pointer to QEMU's registers in RBP; elsewhere it is not known. A function that jumps here as the
+ * last thing it does has given RBP back by then, and thread_start() looks whether what it finds are registers. */
+#ifdef __x86_64__
+__attribute__((naked, noinline)) static void step_slowly(__attribute__((unused)) unsigned vcpu,
+                                                         __attribute__((unused)) const struct block *b)
 {
-    struct thread *t = thread_of[vcpu % THREADS];
-    if (__builtin_expect(b->born > t->s.unit.cycles || !retire_whole(t, t->prev, b->start, v), 0)) {
-        step_slowly(vcpu, b, env);
-        return;
-    }
+    __asm__("mov %rbp, %rdx\n\tjmp step_with_env");
+}
+#else
+static void step_slowly(unsigned vcpu, const struct block *b) { step_with_env(vcpu, b, NULL); }
+#endif
+
+ALWAYS_INLINE void stay(struct thread *t, const struct block *b)
+{
     t->prev = b;
     t->s.at = b->start;
 }
 
-/* Generated code on x86-64 keeps the pointer to its registers in RBP; elsewhere it is not known. */
-#ifdef __x86_64__
-#define PASS_REGISTERS(name)                                                                                           \
-    __attribute__((naked)) static void name(__attribute__((unused)) unsigned vcpu,                                     \
-                                            __attribute__((unused)) void *block)                                       \
-    {                                                                                                                  \
-        __asm__("mov %rbp, %rdx\n\tjmp " #name "_body");                                                               \
-    }
-#else
-#define PASS_REGISTERS(name)                                                                                           \
-    static void name(unsigned vcpu, void *block) { name##_body(vcpu, block, NULL); }
-#endif
+__attribute__((noinline)) static void write_branches(struct thread *t, const struct block *b)
+{
+    assay_pt_unit_cond_slow(&t->s.unit, b->start);
+    stay(t, b);
+}
+
+ALWAYS_INLINE void step_branch(unsigned vcpu, const struct block *b, struct variant v)
+{
+    struct thread *t = thread_of[vcpu % THREADS];
+    if (__builtin_expect(retire_whole(t, t->prev, b->start, v), 1))
+        stay(t, b);
+    else
+        step_slowly(vcpu, b);
+}
+
+/* Calls only at its ends, so that the fast way through saves no registers. */
+ALWAYS_INLINE void step(unsigned vcpu, const struct block *b, struct variant v,
+                        void (*branch)(unsigned vcpu, const struct block *b))
+{
+    struct thread *t = thread_of[vcpu % THREADS];
+    const struct block *p = t->prev;
+    if (__builtin_expect(b->born > t->s.unit.cycles, 0))
+        step_slowly(vcpu, b);
+    else if (!is_plain(p))
+        branch(vcpu, b);
+    else if (__builtin_expect(!can_go_to(p, b->start), 0))
+        step_slowly(vcpu, b);
+    else if (retire_plain(t, p, b->start, v))
+        write_branches(t, b);
+    else
+        stay(t, b);
+}
+
 #define VARIANT(name, ...)                                                                                             \
-    __attribute__((used)) static void name##_body(unsigned vcpu, const struct block *b, const void *env)               \
+    __attribute__((noinline)) static void name##_branch(unsigned vcpu, const struct block *b)                          \
     {                                                                                                                  \
-        step(vcpu, b, env, (struct variant){__VA_ARGS__});                                                             \
+        step_branch(vcpu, b, (struct variant){__VA_ARGS__});                                                           \
     }                                                                                                                  \
-    PASS_REGISTERS(name)
+    static void name(unsigned vcpu, void *block) { step(vcpu, block, (struct variant){__VA_ARGS__}, name##_branch); }
 
 VARIANT(step_flat, .truth = false)
 VARIANT(step_flat_truth, .truth = true)
@@ -235,11 +279,28 @@ exec_fn *exec_callback(void)
     return by[v.model][v.log ? 2 : v.truth];
 }
 
+/* What QEMU packs into the word that comes with an access; asked once for each of the few values that occur. */
+struct access {
+    uint32_t info;
+    uint8_t bytes;
+    bool known, store;
+};
+
+static struct access access_of(uint32_t info)
+{
+    static __thread struct access seen[64];
+    struct access *a = &seen[(info ^ info >> 6 ^ info >> 16) % 64];
+    if (a->info != info || !a->known)
+        *a = (struct access){info, (uint8_t)(1u << qemu_plugin_mem_size_shift(info)), true,
+                             qemu_plugin_mem_is_store(info)};
+    return *a;
+}
+
 void exec_access(unsigned vcpu, uint32_t info, uint64_t vaddr, void *user)
 {
     (void)user;
     struct thread *t = thread_of[vcpu % THREADS];
+    struct access a = access_of(info);
     if (t->core)
-        t->s.unit.cycles += assay_machine_access(t->core, vaddr, 1u << qemu_plugin_mem_size_shift(info),
-                                                 qemu_plugin_mem_is_store(info));
+        t->s.unit.cycles += assay_machine_access(t->core, vaddr, a.bytes, a.store);
 }

@@ -13,8 +13,8 @@
 
 /* What ends a block, by what retiring it does. */
 enum block_kind {
-    BLOCK_COND,
-    BLOCK_NEXT, /* goes on at `target`: a direct jump, or no branch at all */
+    BLOCK_COND, /* goes on at `target` or at `other` */
+    BLOCK_NEXT, /* goes on at `target`, which is `other` too: a direct jump, or no branch at all */
     BLOCK_CALL, /* direct */
     BLOCK_RET,
     BLOCK_JMP_IND,
@@ -35,7 +35,7 @@ enum block_flag {
 struct block {
     uint64_t start;
     uint64_t born; /* no thread runs it at an earlier cycle; UINT64_MAX: look closer each time */
-    uint64_t target;
+    uint64_t target, other;
     uint64_t next; /* after its last instruction */
     uint32_t insns, bytes;
     uint8_t kind;      /* enum block_kind */

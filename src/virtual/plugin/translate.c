@@ -117,6 +117,7 @@ static struct block *make_block(const struct code *c)
         if (last.kind == ASSAY_INSN_COND || last.kind == ASSAY_INSN_JMP || last.kind == ASSAY_INSN_CALL)
             b->target = last.target;
     }
+    b->other = b->kind == BLOCK_COND ? b->next : b->target;
     if (ends_early(c, b))
         b->flags |= BLOCK_SHORT;
     if (signal_is_handler(b->start))

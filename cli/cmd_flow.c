@@ -9,7 +9,7 @@ enum { OPT_INSN = 1, OPT_BLOCKS, OPT_CALLS, OPT_EVENTS, OPT_DIGEST };
 
 struct digest {
     struct assay_flow_digest sum;
-    uint64_t gaps, overflows;
+    struct trace_gaps *gaps;
 };
 
 static int digest_batch(void *ctx, struct assay_flow *f, const struct assay_flow_batch *b)
@@ -17,10 +17,8 @@ static int digest_batch(void *ctx, struct assay_flow *f, const struct assay_flow
     struct digest *d = ctx;
     assay_flow_take_paths(f);
     assay_flow_digest_add(&d->sum, f, b);
-    for (size_t i = 0; i < b->events_n; i++) {
-        d->gaps += b->events[i].type == ASSAY_FLOW_GAP;
-        d->overflows += b->events[i].type == ASSAY_FLOW_OVERFLOW;
-    }
+    for (size_t i = 0; i < b->events_n; i++)
+        trace_note_gap(d->gaps, &b->events[i]);
     return 0;
 }
 
@@ -35,6 +33,14 @@ static void join(struct assay_flow_digest *to, const struct assay_flow_digest *f
     to->insns += from->insns;
 }
 
+static void put_id(struct assay_json *j, const char *key, uint32_t id)
+{
+    if (id != UINT32_MAX)
+        assay_json_u64(j, key, id);
+    else
+        assay_json_null(j, key);
+}
+
 static void put_digest(struct cli *c, const struct assay_pt_stream *s, size_t stream, const struct assay_flow_digest *d)
 {
     struct assay_json j;
@@ -45,10 +51,8 @@ static void put_digest(struct cli *c, const struct assay_pt_stream *s, size_t st
             assay_json_u64(&j, "stream", stream);
         else
             assay_json_str(&j, "stream", "all");
-        if (s && s->cpu != UINT32_MAX)
-            assay_json_u64(&j, "cpu", s->cpu);
-        if (s && s->tid != UINT32_MAX)
-            assay_json_u64(&j, "tid", s->tid);
+        put_id(&j, "cpu", s ? s->cpu : UINT32_MAX);
+        put_id(&j, "tid", s ? s->tid : UINT32_MAX);
         assay_json_u64(&j, "instructions", d->insns);
         assay_json_addr(&j, "chk", d->chk);
         assay_json_close(&j);
@@ -77,18 +81,17 @@ static void put_digest(struct cli *c, const struct assay_pt_stream *s, size_t st
 static int run_digest(struct cli *c, const struct assay_pt_recording *rec, size_t first, size_t end)
 {
     struct assay_ledger ledger = {0};
-    struct digest all = {0};
+    struct assay_flow_digest all = {0};
+    struct trace_gaps gaps = {0};
     int status = CLI_OK;
     for (size_t i = first; i < end && status == CLI_OK; i++) {
-        struct digest d = {0};
+        struct digest d = {.gaps = &gaps};
         status = trace_flow(c, rec, i, digest_batch, &d, &ledger);
         put_digest(c, assay_pt_recording_stream(rec, i), i, &d.sum);
-        join(&all.sum, &d.sum);
-        all.gaps += d.gaps;
-        all.overflows += d.overflows;
+        join(&all, &d.sum);
     }
-    put_digest(c, NULL, 0, &all.sum);
-    return status == CLI_OK ? trace_losses(c, rec, &ledger, all.gaps, all.overflows) : status;
+    put_digest(c, NULL, 0, &all);
+    return status == CLI_OK ? trace_losses(c, rec, &ledger, &gaps) : status;
 }
 
 /* ---- listings */
@@ -108,7 +111,7 @@ static int run_print(struct cli *c, const struct assay_pt_recording *rec, size_t
         flow_print_end(&p);
     }
     flow_print_drop(&p);
-    return status == CLI_OK ? trace_losses(c, rec, &ledger, p.gaps, p.overflows) : status;
+    return status == CLI_OK ? trace_losses(c, rec, &ledger, &p.gaps) : status;
 }
 
 static int run(struct cli *c)

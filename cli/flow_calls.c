@@ -45,6 +45,8 @@ static void json_line(struct flow_print *p, size_t depth, const char *event, con
     assay_json_u64(&j, "cycles", p->cycles - fr->cycles);
     if (p->tsc)
         assay_json_u64(&j, "tsc", p->tsc);
+    else
+        assay_json_null(&j, "tsc");
     assay_json_close(&j);
 }
 

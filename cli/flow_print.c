@@ -63,18 +63,37 @@ static void put_place(struct flow_print *p, struct assay_out *o, const struct as
     }
 }
 
+static void json_text(struct assay_json *j, const char *key, const char *v)
+{
+    if (v)
+        assay_json_str(j, key, v);
+    else
+        assay_json_null(j, key);
+}
+
+static void json_count(struct assay_json *j, const char *key, bool there, uint64_t v)
+{
+    if (there)
+        assay_json_u64(j, key, v);
+    else
+        assay_json_null(j, key);
+}
+
+static void json_addr(struct assay_json *j, const char *key, bool there, uint64_t v)
+{
+    if (there)
+        assay_json_addr(j, key, v);
+    else
+        assay_json_null(j, key);
+}
+
 static void json_place(struct flow_print *p, struct assay_json *j, const struct assay_flow_block *b, uint64_t ip)
 {
     uint64_t offset;
     const char *name = flow_symbol(p, b, ip, &offset);
-    if (name) {
-        assay_json_str(j, "symbol", name);
-        assay_json_u64(j, "symbol_offset", offset);
-    } else {
-        assay_json_null(j, "symbol");
-    }
-    if (b->dso != UINT32_MAX)
-        assay_json_str(j, "dso", assay_dso_name(p->image, b->dso));
+    json_text(j, "symbol", name);
+    json_count(j, "symbol_offset", name != NULL, offset);
+    json_text(j, "dso", b->dso != UINT32_MAX ? assay_dso_name(p->image, b->dso) : NULL);
 }
 
 static void put_insn(struct flow_print *p, struct assay_out *o, const struct assay_flow_block *b, uint64_t ip)
@@ -116,7 +135,10 @@ static void put_block(struct flow_print *p, struct assay_out *o, const struct as
     assay_out_hex0(o, b->end, 12);
     assay_out_dec_right(o, insns, 5);
     assay_out_str(o, "  ");
-    assay_out_left(o, kind, 13);
+    assay_out_str(o, kind);
+    uint64_t offset;
+    if (flow_symbol(p, b, b->ip, &offset))
+        assay_out_fill(o, ' ', 13 - strlen(kind));
     put_place(p, o, b, b->ip);
     assay_out_char(o, '\n');
 }
@@ -181,24 +203,16 @@ static void json_event(struct flow_print *p, const struct assay_flow_event *e)
     assay_json_u64(&j, "stream", p->stream);
     assay_json_str(&j, "event", event_names[e->type]);
     assay_json_u64(&j, "offset", e->offset);
-    if (e->tsc) {
-        assay_json_u64(&j, "tsc", e->tsc);
-        assay_json_bool(&j, "exact", e->exact);
-    }
-    if (e->has_ip)
-        assay_json_addr(&j, "ip", e->ip);
-    if (e->to)
-        assay_json_addr(&j, "to", e->to);
-    if (e->type == ASSAY_FLOW_PARTIAL)
-        assay_json_u64(&j, "instructions", e->insns);
-    else
-        assay_json_u64(&j, "value", e->value);
-    if (e->type == ASSAY_FLOW_GAP) {
-        assay_json_str(&j, "error", assay_status_name(e->code));
-        assay_json_str(&j, "what", e->what);
-        if (e->expected)
-            assay_json_str(&j, "expected", e->expected);
-    }
+    bool gap = e->type == ASSAY_FLOW_GAP;
+    json_count(&j, "tsc", e->tsc != 0, e->tsc);
+    assay_json_bool(&j, "exact", e->exact);
+    json_addr(&j, "ip", e->has_ip, e->ip);
+    json_addr(&j, "to", e->to != 0, e->to);
+    json_count(&j, "instructions", e->type == ASSAY_FLOW_PARTIAL, e->insns);
+    assay_json_addr(&j, "value", e->value);
+    json_text(&j, "error", gap ? assay_status_name(e->code) : NULL);
+    json_text(&j, "what", gap ? e->what : NULL);
+    json_text(&j, "expected", gap ? e->expected : NULL);
     assay_json_close(&j);
 }
 
@@ -242,8 +256,7 @@ static void put_event(struct flow_print *p, const struct assay_flow_event *e)
 
 static void show_event(struct flow_print *p, struct assay_flow *f, const struct assay_flow_event *e)
 {
-    p->gaps += e->type == ASSAY_FLOW_GAP;
-    p->overflows += e->type == ASSAY_FLOW_OVERFLOW;
+    trace_note_gap(&p->gaps, e);
     if (e->type == ASSAY_FLOW_PARTIAL && (p->insns || p->blocks))
         put_run(p, &p->cli->out, f, e->run, e->insns);
     if (e->type == ASSAY_FLOW_PARTIAL && p->calls)
@@ -274,18 +287,26 @@ int flow_print_batch(void *ctx, struct assay_flow *f, const struct assay_flow_ba
     return p->failed ? ASSAY_E_MEMORY : p->cli->out.failed ? ASSAY_E_SYSTEM : 0;
 }
 
-void flow_print_stream(struct flow_print *p, size_t stream)
+static void json_stream(struct flow_print *p, const struct assay_pt_stream *s)
 {
-    const struct assay_pt_stream *s = assay_pt_recording_stream(p->rec, stream);
+    struct assay_json j;
+    bool has_tid = s->tid != UINT32_MAX;
+    assay_json_init(&j, &p->cli->out);
+    assay_json_open(&j, NULL);
+    assay_json_u64(&j, "stream", p->stream);
+    assay_json_str(&j, "event", "stream");
+    json_count(&j, "cpu", s->cpu != UINT32_MAX, s->cpu);
+    json_count(&j, "tid", has_tid, s->tid);
+    json_text(&j, "command", has_tid ? assay_pt_recording_comm(p->rec, s->tid, UINT64_MAX) : NULL);
+    assay_json_bool(&j, "virtual", assay_pt_recording_virtual(p->rec) != NULL);
+    assay_json_close(&j);
+}
+
+static void put_stream(struct flow_print *p, const struct assay_pt_stream *s)
+{
     struct assay_out *o = &p->cli->out;
-    p->stream = stream;
-    memset(p->text, 0, p->texts_room * sizeof *p->text); /* run ids begin anew */
-    p->pool_n = 0;
-    p->insns_n = p->cycles = 0;
-    if (p->cli->json)
-        return;
     assay_out_str(o, "# stream ");
-    assay_out_dec(o, stream);
+    assay_out_dec(o, p->stream);
     if (s->cpu != UINT32_MAX) {
         assay_out_str(o, " cpu ");
         assay_out_dec(o, s->cpu);
@@ -296,7 +317,23 @@ void flow_print_stream(struct flow_print *p, size_t stream)
         assay_out_char(o, ' ');
         assay_out_str(o, assay_pt_recording_comm(p->rec, s->tid, UINT64_MAX));
     }
+    if (assay_pt_recording_virtual(p->rec))
+        assay_out_str(o, " (virtual: time and cycles are modelled)");
     assay_out_char(o, '\n');
+}
+
+void flow_print_stream(struct flow_print *p, size_t stream)
+{
+    const struct assay_pt_stream *s = assay_pt_recording_stream(p->rec, stream);
+    p->stream = stream;
+    if (p->text)
+        memset(p->text, 0, p->texts_room * sizeof *p->text); /* run ids begin anew */
+    p->pool_n = 0;
+    p->insns_n = p->cycles = 0;
+    if (p->cli->json)
+        json_stream(p, s);
+    else
+        put_stream(p, s);
 }
 
 void flow_print_end(struct flow_print *p)

@@ -3,9 +3,7 @@
 #ifndef ASSAY_CLI_FLOW_PRINT_H
 #define ASSAY_CLI_FLOW_PRINT_H
 
-#include "cli.h"
-
-#include <assay/recording.h>
+#include "trace.h"
 
 struct flow_print {
     struct cli *cli;
@@ -13,7 +11,7 @@ struct flow_print {
     struct assay_image *image;
     bool insns, blocks, calls, events; /* what is shown */
     size_t stream;
-    uint64_t gaps, overflows;
+    struct trace_gaps gaps;
     /* the text of each run of this stream, made when it is first shown */
     struct flow_text *text;
     size_t texts_room;

@@ -191,15 +191,36 @@ int trace_flow(struct cli *c, const struct assay_pt_recording *rec, size_t strea
     return code < 0 ? cli_fail_error(c, &e) : CLI_OK;
 }
 
-int trace_losses(struct cli *c, const struct assay_pt_recording *rec, const struct assay_ledger *ledger, uint64_t gaps,
-                 uint64_t overflows)
+void trace_note_gap(struct trace_gaps *g, const struct assay_flow_event *e)
+{
+    g->overflows += e->type == ASSAY_FLOW_OVERFLOW;
+    if (e->type == ASSAY_FLOW_GAP && g->gaps++ == 0)
+        g->first = *e;
+}
+
+static void tell_gaps(struct cli *c, const struct trace_gaps *g)
+{
+    const struct assay_flow_event *e = &g->first;
+    if (g->overflows)
+        cli_note(c, "%" PRIu64 " overflow%s: the processor lost packets", g->overflows, g->overflows == 1 ? "" : "s");
+    if (!g->gaps)
+        return;
+    char where[32] = "";
+    if (e->has_ip)
+        snprintf(where, sizeof where, " (0x%" PRIx64 ")", e->ip);
+    cli_note(c, "%" PRIu64 " gap%s in the flow, the first at offset 0x%" PRIx64 ": %s%s%s", g->gaps,
+             g->gaps == 1 ? "" : "s", e->offset, e->what, where,
+             e->code == ASSAY_E_NO_CODE ? "; the file that ran there is missing, or name it with --image" : "");
+}
+
+int trace_losses(struct cli *c, const struct assay_pt_recording *rec, const struct assay_ledger *ledger,
+                 const struct trace_gaps *g)
 {
     assay_out_flush(&c->out);
     const char *problem;
     for (size_t i = 0; (problem = assay_image_problem(assay_pt_recording_image(rec), i)); i++)
         cli_note(c, "%s", problem);
-    if (gaps || overflows)
-        cli_note(c, "%" PRIu64 " gaps and %" PRIu64 " overflows in the flow", gaps, overflows);
+    tell_gaps(c, g);
     int status = cli_report_ledger(c, ledger);
-    return status == CLI_OK && (gaps || overflows) ? CLI_LOSSES : status;
+    return status == CLI_OK && (g->gaps || g->overflows) ? CLI_LOSSES : status;
 }

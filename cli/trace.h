@@ -41,8 +41,13 @@ int trace_streams(struct cli *c, const struct assay_pt_recording *rec, size_t *f
 /* Decodes one stream; adds to *ledger. A failure is told. */
 int trace_flow(struct cli *c, const struct assay_pt_recording *rec, size_t stream, assay_flow_batch_fn *on_batch,
                void *ctx, struct assay_ledger *ledger);
+struct trace_gaps { /* of a flow */
+    uint64_t gaps, overflows;
+    struct assay_flow_event first; /* gap */
+};
+void trace_note_gap(struct trace_gaps *g, const struct assay_flow_event *e);
 /* What was lost on the way and what code was missing, on stderr: CLI_OK or CLI_LOSSES. */
-int trace_losses(struct cli *c, const struct assay_pt_recording *rec, const struct assay_ledger *ledger, uint64_t gaps,
-                 uint64_t overflows);
+int trace_losses(struct cli *c, const struct assay_pt_recording *rec, const struct assay_ledger *ledger,
+                 const struct trace_gaps *g);
 
 #endif

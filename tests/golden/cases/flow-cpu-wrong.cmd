@@ -1,0 +1,1 @@
+$assay flow --as pt a --cpu 6-158

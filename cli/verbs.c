@@ -2,6 +2,7 @@
 /* The verbs. A new one is a file cmd_x.c, a line here, and a line in meson.build. */
 #include "cli.h"
 
+extern const struct cli_verb cmd_doctor;
 extern const struct cli_verb cmd_dump;
 extern const struct cli_verb cmd_flow;
 extern const struct cli_verb cmd_help;
@@ -9,6 +10,7 @@ extern const struct cli_verb cmd_record;
 extern const struct cli_verb cmd_report;
 
 const struct cli_verb *const cli_verbs[] = {
+    &cmd_doctor,
     &cmd_dump,
     &cmd_record,
     &cmd_report,

@@ -9,6 +9,7 @@
 #include <assay/image.h>
 #include <assay/machine.h>
 #include <assay/perfdata.h>
+#include <assay/probe.h>
 #include <assay/profile.h>
 #include <assay/pt.h>
 #include <assay/pt_unit.h>

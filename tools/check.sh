@@ -5,13 +5,14 @@
 set -u
 cd "$(dirname "$0")/.."
 passed=0 failed=0
-common="-Dwerror=true"
+# Sanitizers confuse gcc's flow warnings; the plain builds keep the code free of them.
+strict="-Dwerror=true"
 
 # run NAME "meson options" "test arguments": CC is taken from the environment.
 run() {
     name=$1 dir=build-check-$1
     echo "== $name"
-    if ! { [ -f "$dir/build.ninja" ] || meson setup "$dir" $common $2; } >"$dir.log" 2>&1 || ! ninja -C "$dir" >>"$dir.log" 2>&1; then
+    if ! { [ -f "$dir/build.ninja" ] || meson setup "$dir" $2; } >"$dir.log" 2>&1 || ! ninja -C "$dir" >>"$dir.log" 2>&1; then
         tail -n 40 "$dir.log"
         failed=$((failed + 1))
         return
@@ -25,8 +26,8 @@ run() {
 
 for build in ${*:-gcc clang asan tsan}; do
     case $build in
-    gcc) CC=gcc run gcc "" "" ;;
-    clang) CC=clang run clang "" "--suite unit --suite prop --suite arch" ;;
+    gcc) CC=gcc run gcc "$strict" "" ;;
+    clang) CC=clang run clang "$strict" "--suite unit --suite prop --suite arch" ;;
     asan) CC=gcc run asan "-Db_sanitize=address,undefined -Db_lundef=false" "--no-suite slow --no-suite peer --timeout-multiplier 4" ;;
     tsan) CC=gcc run tsan "-Db_sanitize=thread -Db_lundef=false" "--suite threads --timeout-multiplier 4" ;;
     *) echo "no build $build" >&2; exit 2 ;;

@@ -43,14 +43,19 @@ static void put_tnt(struct stream *s, uint64_t cycles, uint64_t bits, uint8_t co
     put(s, (struct assay_pt_packet){.type = ASSAY_PT_TNT, .tnt = {bits, count}});
 }
 
+static void begin_stream(struct stream *s, uint64_t ip)
+{
+    put(s, (struct assay_pt_packet){.type = ASSAY_PT_PSB});
+    put(s, (struct assay_pt_packet){.type = ASSAY_PT_PSBEND});
+    put(s, (struct assay_pt_packet){.type = ASSAY_PT_MODE_EXEC, .exec = {.cs_l = true}});
+    put_ip(s, ASSAY_PT_TIP_PGE, ip);
+}
+
 /* Two rounds of the loop, then the jump to leaf, then tracing goes off. The first branch of each TNT is leaf's return. */
 static struct stream make_stream(void)
 {
     struct stream s = {.size = 0};
-    put(&s, (struct assay_pt_packet){.type = ASSAY_PT_PSB});
-    put(&s, (struct assay_pt_packet){.type = ASSAY_PT_PSBEND});
-    put(&s, (struct assay_pt_packet){.type = ASSAY_PT_MODE_EXEC, .exec = {.cs_l = true}});
-    put_ip(&s, ASSAY_PT_TIP_PGE, MAIN);
+    begin_stream(&s, MAIN);
     put_tnt(&s, 10, 3, 2); /* returned, looped */
     put_tnt(&s, 20, 2, 2); /* returned, fell through */
     put(&s, (struct assay_pt_packet){.type = ASSAY_PT_CYC, .cyc = {5}});
@@ -70,16 +75,15 @@ static struct assay_image *make_image(void)
     return im;
 }
 
-static void profile_stream(struct assay_image *im, struct assay_profile *p)
+static void profile_stream(struct assay_image *im, struct assay_profile *p, const struct stream *s)
 {
-    struct stream s = make_stream();
     struct assay_view *v;
     struct assay_flow *f;
     struct assay_flow_config c = {.mode = 64};
     size_t used;
     assert_int_equal(assay_view_new(im, 1, &v), ASSAY_OK);
     assert_int_equal(assay_flow_new(&c, v, assay_profile_add, p, &f), ASSAY_OK);
-    assert_int_equal(assay_flow_feed(f, s.bytes, s.size, true, &used), ASSAY_OK);
+    assert_int_equal(assay_flow_feed(f, s->bytes, s->size, true, &used), ASSAY_OK);
     assert_int_equal(assay_profile_stream_end(p), ASSAY_OK);
     assay_flow_free(f);
     assay_view_free(v);
@@ -167,10 +171,61 @@ static void counts_cycles_calls_tree_and_edges(void **state)
     (void)state;
     struct assay_image *im = make_image();
     struct assay_profile *p = make_profile(im);
-    profile_stream(im, p);
+    struct stream s = make_stream();
+    profile_stream(im, p, &s);
     expect_functions(p, 1);
     expect_tree(p, 1);
     expect_edges(p, 1);
+    assay_profile_free(p);
+    assay_image_free(im);
+}
+
+/* A function in two halves: outer calls split, whose branch goes to split.cold, which jumps back into split's midst; from there
+ * leaf is called. */
+static const uint8_t outer_code[] = {0xe8, 0xfb, 0xef, 0xff, 0xff, 0xff, 0xe0}; /* 0x3000: call split; jmp *rax */
+static const uint8_t split_code[] = {0x0f, 0x85, 0xfa, 0,    0,    0,
+                                     0xe8, 0xf5, 0xf0, 0xff, 0xff, 0xc3}; /* jnz cold; call leaf; ret */
+static const uint8_t cold_code[] = {0x90, 0xe9, 0x00, 0xff, 0xff, 0xff};  /* 0x2100: nop; jmp split + 6 */
+enum { OUTER = 0x3000, SPLIT = 0x2000, COLD = 0x2100 };
+
+static const struct assay_profile_node *find_node(const struct assay_profile *p, const char *name)
+{
+    for (size_t i = 1; i < assay_profile_nodes(p); i++)
+        if (assay_profile_node(p, i)->function == find_function(p, name))
+            return assay_profile_node(p, i);
+    fail_msg("no node %s", name);
+    return NULL;
+}
+
+static void a_split_function_keeps_its_place_in_the_tree(void **state)
+{
+    (void)state;
+    struct assay_image *im;
+    assert_int_equal(assay_image_new(&im, NULL), ASSAY_OK);
+    assert_int_equal(assay_image_code(im, 1, 0, OUTER, outer_code, sizeof outer_code, "outer"), ASSAY_OK);
+    assert_int_equal(assay_image_code(im, 1, 0, SPLIT, split_code, sizeof split_code, "split"), ASSAY_OK);
+    assert_int_equal(assay_image_code(im, 1, 0, COLD, cold_code, sizeof cold_code, "split.cold"), ASSAY_OK);
+    assert_int_equal(assay_image_code(im, 1, 0, LEAF, leaf_code, sizeof leaf_code, "leaf"), ASSAY_OK);
+    assert_int_equal(assay_image_seal(im), ASSAY_OK);
+    struct stream s = {.size = 0};
+    begin_stream(&s, OUTER);
+    put_tnt(&s, 1, 7, 3); /* to the cold half; leaf returned; split returned */
+    put_ip(&s, ASSAY_PT_TIP_PGD, 0);
+    struct assay_profile *p = make_profile(im);
+    profile_stream(im, p, &s);
+    assert_int_equal(assay_profile_finish(p), ASSAY_OK);
+    assert_int_equal(assay_profile_totals(p)->gaps, 0);
+    assert_int_equal(assay_profile_totals(p)->counts.insns, 10);
+    const struct assay_profile_node *outer = find_node(p, "outer"), *split = find_node(p, "split");
+    const struct assay_profile_node *cold = find_node(p, "split.cold"), *leaf = find_node(p, "leaf");
+    assert_int_equal(outer->parent, 0);
+    assert_ptr_equal(assay_profile_node(p, split->parent), outer);
+    assert_ptr_equal(assay_profile_node(p, cold->parent), outer);
+    assert_ptr_equal(assay_profile_node(p, leaf->parent), split);
+    assert_int_equal(split->self.insns, 3);
+    assert_int_equal(split->total.insns, 6);
+    assert_int_equal(outer->self.insns, 2);
+    assert_int_equal(split->self.calls, 1);
     assay_profile_free(p);
     assay_image_free(im);
 }
@@ -180,10 +235,11 @@ static void two_streams_add_up_together_or_merged(void **state)
     (void)state;
     struct assay_image *im = make_image();
     struct assay_profile *together = make_profile(im), *merged = make_profile(im);
+    struct stream s = make_stream();
     for (int i = 0; i < 2; i++) {
         struct assay_profile *one = make_profile(im);
-        profile_stream(im, together);
-        profile_stream(im, one);
+        profile_stream(im, together, &s);
+        profile_stream(im, one, &s);
         assert_int_equal(assay_profile_merge(merged, one), ASSAY_OK);
         assay_profile_free(one);
     }
@@ -202,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_cycles_calls_tree_and_edges),
+        cmocka_unit_test(a_split_function_keeps_its_place_in_the_tree),
         cmocka_unit_test(two_streams_add_up_together_or_merged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* assay report: where a recording's instructions and cycles went. */
 #include "cli.h"
 #include "report.h"
+#include "trace.h"
 
 #include <assay/recording.h>
 #include <assay/workers.h>
@@ -78,13 +79,6 @@ static int profile_all(struct cli *c, struct work *w, unsigned threads, struct a
     return code;
 }
 
-static void tell_image_problems(const struct cli *c, struct assay_image *im)
-{
-    const char *text;
-    for (size_t i = 0; (text = assay_image_problem(im, i)); i++)
-        cli_note(c, "%s", text);
-}
-
 static void print_report(struct cli *c, const struct report *r)
 {
     if (c->json) {
@@ -114,10 +108,14 @@ static int report_recording(struct cli *c, struct report *r, unsigned threads)
     if (status == CLI_OK) {
         r->profile = profile;
         print_report(c, r);
-        tell_image_problems(c, assay_pt_recording_image(r->rec));
-        status = cli_report_ledger(c, &r->ledger);
-        if (status == CLI_OK && (assay_profile_totals(profile)->gaps || assay_profile_totals(profile)->overflows))
-            status = CLI_LOSSES;
+        const struct assay_profile_totals *t = assay_profile_totals(profile);
+        struct trace_gaps gaps = {.gaps = t->gaps, .overflows = t->overflows};
+        gaps.first = (struct assay_flow_event){.code = t->gap[0].code,
+                                               .offset = t->gap[0].offset,
+                                               .ip = t->gap[0].ip,
+                                               .has_ip = t->gap[0].ip != 0,
+                                               .what = t->gap[0].what};
+        status = trace_losses(c, r->rec, &r->ledger, &gaps);
     }
     assay_profile_free(profile);
     return status;
@@ -126,15 +124,15 @@ static int report_recording(struct cli *c, struct report *r, unsigned threads)
 static int run(struct cli *c)
 {
     uint64_t jobs = 0, top = 30, min = 5;
-    if (cli_need_operands(c, 1) || cli_number(c, CLI_OPT_JOBS, false, &jobs) || cli_number(c, OPT_TOP, false, &top) ||
+    if (cli_number(c, CLI_OPT_JOBS, false, &jobs) || cli_number(c, OPT_TOP, false, &top) ||
         cli_number(c, OPT_MIN, false, &min))
         return CLI_USAGE;
-    struct assay_error e = {0};
     struct assay_pt_recording *rec;
-    if (assay_pt_recording_open(c->operand[0], &rec, &e) != ASSAY_OK)
-        return cli_fail_error(c, &e);
+    int status = trace_open(c, &rec);
+    if (status != CLI_OK)
+        return status;
     struct report r = {.rec = rec, .top = top ? (size_t)top : SIZE_MAX, .min_permille = (unsigned)min};
-    int status = report_recording(c, &r, (unsigned)jobs);
+    status = report_recording(c, &r, (unsigned)jobs);
     assay_pt_recording_close(rec);
     return status;
 }
@@ -144,6 +142,7 @@ static const struct cli_option options[] = {
     {OPT_EDGES, 0, "edges", NULL, "branch edges: from where to where, how often"},
     {OPT_TOP, 'n', "top", "N", "at most N lines (30); 0 = all"},
     {OPT_MIN, 0, "min", "N", "leave out call paths below N thousandths of the whole (5)"},
+    TRACE_OPTIONS,
     CLI_OPTION_JSON,
     {CLI_OPT_CSV, 0, "csv", NULL, "functions as comma-separated values"},
     CLI_OPTION_JOBS,

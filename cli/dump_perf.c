@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* assay dump: the streams of a perf.data, each in the pieces between which data is missing. */
 #include "dump.h"
+#include "trace.h"
 
 #include <assay/recording.h>
 
@@ -174,12 +175,13 @@ static int report_losses(struct dump *d, const struct assay_pt_recording *rec, u
 {
     struct cli *c = d->cli;
     assay_out_flush(&c->out);
+    bool faults = trace_faults(c, rec);
     int file = cli_report_ledger(c, assay_perf_ledger(assay_pt_recording_file(rec)));
     if (breaks > 0)
         cli_note(c, "losses: trace data is missing at %" PRIu64 " place%s", breaks, breaks == 1 ? "" : "s");
     int trace = cli_report_ledger(c, &d->ledger);
     int worst = file > trace ? file : trace;
-    return worst == CLI_OK && breaks > 0 ? CLI_LOSSES : worst;
+    return worst == CLI_OK && (breaks > 0 || faults) ? CLI_LOSSES : worst;
 }
 
 int dump_perf(struct dump *d, const char *path, const uint64_t *only_stream)

@@ -168,7 +168,8 @@ int cli_need_operands(const struct cli *c, int n)
     if (c->operands == n)
         return CLI_OK;
     if (c->operands < n)
-        return cli_fail(c, CLI_USAGE, "what is missing: assay %s %s", c->verb->name, c->verb->operands);
+        return cli_fail(c, CLI_USAGE, "an operand is missing; usage: assay %s [options] %s", c->verb->name,
+                        c->verb->operands);
     return cli_fail(c, CLI_USAGE, "one operand too many: %s", c->operand[n]);
 }
 

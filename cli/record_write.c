@@ -81,12 +81,17 @@ static int write_streams(struct assay_perfwrite *w, const struct assay_record *r
     return ASSAY_OK;
 }
 
+static void describe_cpu(const struct assay_record *r, char *text, size_t size)
+{
+    snprintf(text, size, ASSAY_PERF_VIRTUAL_CPU ", modelled (%s, timing %s)", assay_record_machine(r),
+             assay_record_model(r)->name);
+}
+
 static void write_cpu(struct assay_perfwrite *w, const struct assay_record *r)
 {
     char text[160];
     const struct assay_machine_model *m = assay_record_model(r);
-    snprintf(text, sizeof text, "Assay virtual Processor Trace, modelled (%s, timing %s)", assay_record_machine(r),
-             m->name);
+    describe_cpu(r, text, sizeof text);
     assay_perfwrite_feature_string(w, ASSAY_PERF_FEAT_CPUDESC, text);
     snprintf(text, sizeof text, "GenuineIntel,%u,%u,%u", m->family, m->cpu_model, m->stepping);
     assay_perfwrite_feature_string(w, ASSAY_PERF_FEAT_CPUID, text);
@@ -150,7 +155,10 @@ static void write_virtual(struct assay_perfwrite *w, const struct assay_record *
 int record_write_perf(const struct assay_record *r, char *const *command, struct assay_perfwrite *w,
                       struct assay_error *e)
 {
+    char cpu[160];
     assay_perfwrite_begin(w, assay_record_pt_info(r));
+    describe_cpu(r, cpu, sizeof cpu);
+    assay_perfwrite_feature_record(w, ASSAY_PERF_FEAT_CPUDESC, cpu);
     write_events(w, r, command);
     int ret = write_streams(w, r, e);
     assay_perfwrite_finished_round(w);

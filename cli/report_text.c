@@ -31,9 +31,14 @@ static void header_origin(struct cli *c, const struct report *r)
     const char *text = assay_pt_recording_virtual(r->rec);
     cli_sgr(c, text ? "36" : "1");
     if (text) {
-        put(c, "virtual Processor Trace, times MODELLED (");
-        put(c, text_value(text, "model", buf, sizeof buf));
-        put(c, " timing), not measured");
+        const char *model = text_value(text, "model", buf, sizeof buf);
+        put(c, "virtual Processor Trace, times MODELLED");
+        if (*model) {
+            put(c, " (");
+            assay_out_clean(&c->out, model);
+            put(c, " timing)");
+        }
+        put(c, ", not measured");
     } else {
         put(c, "Processor Trace of real hardware");
     }

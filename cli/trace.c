@@ -191,6 +191,17 @@ int trace_flow(struct cli *c, const struct assay_pt_recording *rec, size_t strea
     return code < 0 ? cli_fail_error(c, &e) : CLI_OK;
 }
 
+bool trace_faults(struct cli *c, const struct assay_pt_recording *rec)
+{
+    const struct assay_diag *d;
+    size_t n = 0;
+    for (; (d = assay_pt_recording_fault(rec, n)); n++)
+        cli_note(c, "damage in the file at offset 0x%" PRIx64 ": %s", d->offset, d->what);
+    if (assay_pt_recording_faults(rec) > n)
+        cli_note(c, "damage at %" PRIu64 " more places", assay_pt_recording_faults(rec) - n);
+    return n > 0;
+}
+
 void trace_note_gap(struct trace_gaps *g, const struct assay_flow_event *e)
 {
     g->overflows += e->type == ASSAY_FLOW_OVERFLOW;
@@ -217,10 +228,11 @@ int trace_losses(struct cli *c, const struct assay_pt_recording *rec, const stru
                  const struct trace_gaps *g)
 {
     assay_out_flush(&c->out);
+    bool faults = trace_faults(c, rec);
     const char *problem;
     for (size_t i = 0; (problem = assay_image_problem(assay_pt_recording_image(rec), i)); i++)
         cli_note(c, "%s", problem);
     tell_gaps(c, g);
     int status = cli_report_ledger(c, ledger);
-    return status == CLI_OK && (g->gaps || g->overflows) ? CLI_LOSSES : status;
+    return status == CLI_OK && (g->gaps || g->overflows || faults) ? CLI_LOSSES : status;
 }

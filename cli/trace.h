@@ -46,6 +46,8 @@ struct trace_gaps { /* of a flow */
     struct assay_flow_event first; /* gap */
 };
 void trace_note_gap(struct trace_gaps *g, const struct assay_flow_event *e);
+/* Says where the file itself is cut or damaged; whether it is. */
+bool trace_faults(struct cli *c, const struct assay_pt_recording *rec);
 /* What was lost on the way and what code was missing, on stderr: CLI_OK or CLI_LOSSES. */
 int trace_losses(struct cli *c, const struct assay_pt_recording *rec, const struct assay_ledger *ledger,
                  const struct trace_gaps *g);

@@ -68,6 +68,9 @@ enum assay_perf_feature { /* header feature bits that are read or written here *
                               255, /* text, key=value lines: the recording is of virtual hardware, and of which model */
 };
 
+/* How CPUDESC begins in a recording of virtual hardware, in its feature section and in a HEADER_FEATURE record before the first map. */
+#define ASSAY_PERF_VIRTUAL_CPU "Assay virtual Processor Trace"
+
 /* intel_pt fields of AUXTRACE_INFO (facts: names of tools/perf/util/intel-pt.h). Missing trailing fields are 0. */
 struct assay_perf_pt_info {
     bool present;

@@ -55,6 +55,9 @@ void assay_perfwrite_feature_string(struct assay_perfwrite *w, unsigned feature,
 void assay_perfwrite_feature_strings(struct assay_perfwrite *w, unsigned feature,
                                      char *const *s); /* CMDLINE; NULL ends */
 
+/* The same string as a record among the others: known even where the end of the file is lost. */
+void assay_perfwrite_feature_record(struct assay_perfwrite *w, unsigned feature, const char *s);
+
 /* A jitdump file, for ASSAY_PERF_FEAT_JITDUMP (source: tools/perf/Documentation/jitdump-specification.txt). */
 void assay_perfwrite_code(struct assay_perfwrite *w, struct assay_perfwrite_who who, uint64_t addr,
                           const uint8_t *bytes, size_t size, unsigned mode);

@@ -48,6 +48,7 @@ struct assay_profile_edge {
 
 struct assay_profile_gap { /* gaps of one kind */
     const char *what;      /* constant text of the flow decoder */
+    int code;              /* enum assay_status */
     uint64_t count, bytes;
     uint64_t offset, ip; /* of the first one; ip 0: none */
 };

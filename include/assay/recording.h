@@ -48,9 +48,15 @@ int64_t assay_pt_stream_read(const struct assay_pt_recording *rec, const struct 
 /* The command name of a thread at a time; "" when not known. */
 const char *assay_pt_recording_comm(const struct assay_pt_recording *rec, uint32_t tid, uint64_t time);
 const struct assay_perf_pt_info *assay_pt_recording_info(const struct assay_pt_recording *rec);
+/* Faults of the file itself: where it is cut or contradicts itself. How many; the n-th, with offset in the file and constant text (at
+ * most ASSAY_RECORDING_FAULTS are kept), NULL past the last. */
+enum { ASSAY_RECORDING_FAULTS = 8 };
+uint64_t assay_pt_recording_faults(const struct assay_pt_recording *rec);
+const struct assay_diag *assay_pt_recording_fault(const struct assay_pt_recording *rec, size_t n);
 /* The command line that was recorded, words joined by spaces; NULL when the file does not tell. */
 const char *assay_pt_recording_command(const struct assay_pt_recording *rec);
-/* Text of ASSAY_PERF_FEAT_VIRTUAL, NULL for a recording of real hardware. */
+/* Text of ASSAY_PERF_FEAT_VIRTUAL, NULL for a recording of real hardware. Of a virtual recording that was cut before that text, the
+ * mark that stands with the first records is known: "virtual=1\n". */
 const char *assay_pt_recording_virtual(const struct assay_pt_recording *rec);
 /* The processor: family, model, stepping from CPUID "GenuineIntel,6,158,10"; all 0 when not known. */
 void assay_pt_recording_cpu(const struct assay_pt_recording *rec, unsigned *family, unsigned *model,

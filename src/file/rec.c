@@ -20,10 +20,20 @@ static void read_cpu(struct assay_pt_recording *rec)
         rec->family = rec->model = rec->stepping = 0;
 }
 
+/* The text stands at the end of the file; the processor's description, which says so too, among the first records. */
+static const char *read_virtual(struct assay_perf *f)
+{
+    const char *text = assay_perf_feature_string(f, ASSAY_PERF_FEAT_VIRTUAL);
+    const char *cpu = text ? NULL : assay_perf_feature_string(f, ASSAY_PERF_FEAT_CPUDESC);
+    return cpu && strncmp(cpu, ASSAY_PERF_VIRTUAL_CPU, strlen(ASSAY_PERF_VIRTUAL_CPU)) == 0 ? "virtual=1\n" : text;
+}
+
 /* Everything that the records tell. AUX data of other hardware makes no streams. */
 static int read_recording(struct assay_pt_recording *rec, struct rec_collected *c)
 {
     int rc = assay_rec_collect(rec->file, c, &rec->texts);
+    rec->faults = c->faults;
+    memcpy(rec->fault, c->fault, sizeof rec->fault);
     rec->info = *assay_perf_pt(rec->file);
     if (rc == ASSAY_OK && rec->info.present)
         rc = assay_rec_make_streams(rec, c);
@@ -32,7 +42,7 @@ static int read_recording(struct assay_pt_recording *rec, struct rec_collected *
     if (rc == ASSAY_OK)
         rc = assay_rec_make_comms(rec, c);
     read_cpu(rec);
-    rec->virtual_text = assay_perf_feature_string(rec->file, ASSAY_PERF_FEAT_VIRTUAL);
+    rec->virtual_text = read_virtual(rec->file);
     rec->command = assay_rec_command(rec->file, &rec->texts);
     return rc;
 }
@@ -87,6 +97,13 @@ const struct assay_perf *assay_pt_recording_file(const struct assay_pt_recording
 struct assay_image *assay_pt_recording_image(const struct assay_pt_recording *rec) { return rec->image; }
 size_t assay_pt_recording_streams(const struct assay_pt_recording *rec) { return rec->streams; }
 const struct assay_perf_pt_info *assay_pt_recording_info(const struct assay_pt_recording *rec) { return &rec->info; }
+uint64_t assay_pt_recording_faults(const struct assay_pt_recording *rec) { return rec->faults; }
+
+const struct assay_diag *assay_pt_recording_fault(const struct assay_pt_recording *rec, size_t n)
+{
+    return n < rec->faults && n < ASSAY_RECORDING_FAULTS ? &rec->fault[n] : NULL;
+}
+
 const char *assay_pt_recording_command(const struct assay_pt_recording *rec) { return rec->command; }
 const char *assay_pt_recording_virtual(const struct assay_pt_recording *rec) { return rec->virtual_text; }
 

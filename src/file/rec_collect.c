@@ -215,6 +215,13 @@ static int take_record(struct collector *k, const struct assay_perf_record *r)
     }
 }
 
+static void note_fault(struct rec_collected *c, const struct assay_diag *d)
+{
+    if (c->faults < ASSAY_RECORDING_FAULTS)
+        c->fault[c->faults] = *d;
+    c->faults++;
+}
+
 int assay_rec_collect(struct assay_perf *f, struct rec_collected *c, struct rec_texts **texts)
 {
     struct collector k = {f, c, texts};
@@ -223,8 +230,10 @@ int assay_rec_collect(struct assay_perf *f, struct rec_collected *c, struct rec_
     while ((rc = assay_perf_next(f, &r)) != 0) {
         if (rc > 0)
             rc = take_record(&k, &r);
-        if (rc < 0 && !assay_is_data_error(rc)) /* damage is in the file's ledger, reading goes on */
+        if (rc < 0 && !assay_is_data_error(rc))
             return rc;
+        if (rc < 0) /* reading goes on */
+            note_fault(c, assay_perf_diag(f));
     }
     size_t n = 0;
     const uint8_t *list = assay_perf_feature(f, ASSAY_PERF_FEAT_BUILD_ID, &n);

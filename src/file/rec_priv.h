@@ -61,6 +61,8 @@ struct rec_collected {
     struct rec_build_id *build_id;
     size_t pieces, piece_room, marks, mark_room, losses, loss_room, changes, change_room, comms, comm_room, build_ids,
         build_id_room;
+    struct assay_diag fault[ASSAY_RECORDING_FAULTS];
+    uint64_t faults;
     struct table_map cpu_of_id;  /* ID_INDEX: sample id to cpu */
     struct table_map pid_of_tid; /* the last that was told */
 };
@@ -89,6 +91,8 @@ struct assay_pt_recording {
     struct assay_perf_pt_info info;
     unsigned family, model, stepping, mode;
     const char *virtual_text, *command;
+    struct assay_diag fault[ASSAY_RECORDING_FAULTS];
+    uint64_t faults;
 };
 
 /* rec_collect.c: reads all records. ASSAY_OK, ASSAY_E_MEMORY, ASSAY_E_SYSTEM. */

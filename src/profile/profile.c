@@ -91,7 +91,7 @@ static void count_gap(struct assay_profile_totals *t, const struct assay_profile
     while (g < t->gap + ASSAY_PROFILE_GAPS - 1 && g->count && strcmp(g->what, add->what) != 0)
         g++;
     if (!g->count)
-        *g = (struct assay_profile_gap){.what = add->what, .offset = add->offset, .ip = add->ip};
+        *g = (struct assay_profile_gap){.what = add->what, .code = add->code, .offset = add->offset, .ip = add->ip};
     g->count += add->count;
     g->bytes += add->bytes;
     t->gaps += add->count;
@@ -123,7 +123,12 @@ static int count_event(struct assay_profile *p, const struct assay_flow *f, cons
         begin_anew(p);
         break;
     case ASSAY_FLOW_GAP:
-        count_gap(t, &(struct assay_profile_gap){e->what ? e->what : "data missing", 1, e->value, e->offset, e->ip});
+        count_gap(t, &(struct assay_profile_gap){.what = e->what ? e->what : "data missing",
+                                                 .code = e->code,
+                                                 .count = 1,
+                                                 .bytes = e->value,
+                                                 .offset = e->offset,
+                                                 .ip = e->ip});
         begin_anew(p);
         break;
     default:

@@ -322,6 +322,14 @@ void assay_perfwrite_feature_string(struct assay_perfwrite *w, unsigned feature,
     put_string(feature_of(w, feature), s);
 }
 
+void assay_perfwrite_feature_record(struct assay_perfwrite *w, unsigned feature, const char *s)
+{
+    struct bytes *b = begin_record(w, ASSAY_PERF_HEADER_FEATURE, 0);
+    bytes_le(b, feature, 8);
+    put_string(b, s);
+    end_record(w);
+}
+
 void assay_perfwrite_feature_strings(struct assay_perfwrite *w, unsigned feature, char *const *s)
 {
     struct bytes *b = feature_of(w, feature);

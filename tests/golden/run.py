@@ -6,7 +6,7 @@ A case is cases/NAME.cmd (a shell line; $assay is the command, $data is tests/da
 NAME.out, NAME.err (missing: empty) and NAME.exit (missing: 0). It runs in an empty folder. A line "..." in an expectation
 stands for any number of lines. A case whose first line is `# needs: shared` is skipped where those samples are not.
 
-usage: run.py ASSAY CASES_DIR [--record] [NAME ...]"""
+usage: run.py ASSAY CASES_DIR [--record] [VARIABLE=VALUE ...] [NAME ...]   variables are for the shell lines"""
 import os
 import pathlib
 import subprocess
@@ -53,10 +53,11 @@ def record(cmd, out, err, code):
 
 def main():
     assay, cases = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
-    names = [a for a in sys.argv[3:] if a != "--record"]
+    names = [a for a in sys.argv[3:] if a != "--record" and "=" not in a]
     root = cases.parents[2]
     shared = pathlib.Path(os.environ.get("ASSAY_SHARED", root.parent / "shared"))
     env = dict(os.environ, assay=assay, data=str(root / "tests/data"), shared=str(shared), LC_ALL="C.UTF-8", NO_COLOR="1")
+    env.update(a.split("=", 1) for a in sys.argv[3:] if "=" in a)
     failed = 0
     for cmd in sorted(cases.glob("*.cmd")):
         if names and cmd.stem not in names:

@@ -1,0 +1,1 @@
+echo hello >t.data; $assay flow --digest t.data

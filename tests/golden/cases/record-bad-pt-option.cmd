@@ -1,0 +1,1 @@
+$assay record -o t.data --pt cyc,mtcc -- true; ls

@@ -1,0 +1,1 @@
+$assay record -o t.data --timing flatt -- true; ls

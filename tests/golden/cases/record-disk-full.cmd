@@ -1,0 +1,1 @@
+$assay record -f -o /dev/full -- true

@@ -1,0 +1,1 @@
+$assay record -q -o t.data -- sh -c "exit 7"; echo $?; ls

@@ -1,0 +1,1 @@
+echo text >p; $assay record -o t.data -- ./p; ls

@@ -1,0 +1,1 @@
+$assay report --top many t.data

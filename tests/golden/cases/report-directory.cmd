@@ -1,0 +1,1 @@
+mkdir t.data; $assay report t.data

@@ -1,0 +1,1 @@
+cp /bin/true t.data; $assay report t.data

@@ -1,0 +1,1 @@
+: >t.data; $assay report t.data

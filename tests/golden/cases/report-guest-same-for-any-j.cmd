@@ -1,0 +1,1 @@
+cp $step_calls prog; $assay record -q -o t.data -- sort --parallel=4 -S 1M /dev/null; for j in 1 2 3 7; do $assay report -j $j t.data >r.$j; done; cmp r.1 r.2 && cmp r.1 r.3 && cmp r.1 r.7 && echo same

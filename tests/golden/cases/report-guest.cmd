@@ -1,0 +1,1 @@
+cp $step_calls prog; $assay record -q --timing flat -o t.data -- ./prog; $assay report t.data

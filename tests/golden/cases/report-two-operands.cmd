@@ -1,0 +1,1 @@
+$assay report a b

@@ -13,9 +13,9 @@ mkdir -p $work
 
 # A program to record: gzip of as much input as gives that much trace.
 input=$work/input
-if [ ! -f $input ] || [ "$(stat -c %s $input)" -lt $((want * 150000)) ]; then
+if [ ! -f $input ] || [ "$(stat -c %s $input)" -lt $((want * 175000)) ]; then
     : >$input
-    while [ "$(stat -c %s $input)" -lt $((want * 150000)) ]; do cat /usr/bin/qemu-x86_64 /usr/bin/qemu-i386 >>$input; done
+    while [ "$(stat -c %s $input)" -lt $((want * 175000)) ]; do cat /usr/bin/qemu-x86_64 /usr/bin/qemu-i386 >>$input; done
 fi
 
 seconds() { # user + system time of a command

@@ -46,6 +46,8 @@ static int map_file(int fd, uint64_t offset, size_t size, uint8_t **map)
 static bool next_window(struct assay_pt_unit *u, void *ctx)
 {
     struct thread *t = ctx;
+    if (__atomic_load_n(&process.setup->failed, __ATOMIC_RELAXED))
+        return false; /* asking a full disk again for each packet would take for ever */
     uint64_t done = t->s.data + assay_pt_unit_written(u), from = done / PAGE * PAGE;
     size_t size = t->window_size ? t->window_size * 2 : FIRST_WINDOW;
     if (size > process.setup->window)

@@ -18,14 +18,6 @@ static inline unsigned tnt_bytes(uint32_t w)
     return other ? (unsigned)__builtin_ctz(other) >> 3 : 4;
 }
 
-/* The TNT packets from p on; how many were taken. */
-static inline unsigned fast_tnt(struct assay_flow *f, const uint8_t *p)
-{
-    uint32_t w = (uint32_t)pt_load64(p);
-    unsigned n = f->cyc == f->cyc_told ? tnt_bytes(w) : 1;
-    return memo_tnt(f, w & UINT32_MAX >> (32 - 8 * n), n);
-}
-
 static inline void fast_tip(struct assay_flow *f, uint64_t ip)
 {
     uint32_t link = f->link;
@@ -52,21 +44,84 @@ static void settle(struct assay_flow *f)
                    f->bounds || f->stop;
 }
 
+/* TNT packets from f->at on whose ways are known, with the CYC packets between them: nothing
+ * but tables and registers. Stops before anything else. */
+static void fast_ways(struct assay_flow *f, const uint8_t *end)
+{
+    const uint8_t *p = f->at;
+    uint32_t link = f->link, *out = f->out, cycles = (uint32_t)(f->cyc - f->cyc_told), total = 0;
+    unsigned window = f->window;
+    while (p < end && out < f->out_limit) {
+        uint32_t w = (uint32_t)pt_load64(p);
+        if ((w & 3) == 3) {
+            unsigned more = w >> 2 & 1;
+            if (more && (w & 0x100 || (w & 0xffff00) == 0xf30200)) /* a longer one, or erratum SKD007 */
+                break;
+            uint32_t n = (w >> 3 & 0x1f) | (w >> 9 & 0x7f) * more << 5;
+            cycles += n;
+            total += n;
+            p += 1 + more;
+            continue;
+        }
+        unsigned n = cycles ? 1 : tnt_bytes(w);
+        if (n > window)
+            n = window;
+        if (n == 0 || w & 1 || !(w & 0xfd))
+            break;
+        w &= UINT32_MAX >> (32 - 8 * n);
+        const struct memo *m = memo_find(f, link, w);
+        if (!m)
+            break;
+        uint32_t path = m->path & ~MEMO_STACK;
+        if (cycles && !f->ways[path].rest) { /* not cut yet */
+            f->out = out;
+            f->cyc += total;
+            f->cyc_told = f->cyc - cycles;
+            flow_memo_put(f, path);
+            out = f->out;
+            total = cycles = 0;
+        } else if (cycles) {
+            const struct way *way = &f->ways[path];
+            out[0] = way->first;
+            out[1] = 0x80000000u | cycles;
+            out[2] = way->rest;
+            out += 2 + (way->rest != WAY_SINGLE);
+            cycles = 0;
+        } else {
+            *out++ = 0x40000000u | path;
+        }
+        link = m->next;
+        p += n;
+    }
+    f->cyc += total;
+    f->cyc_told = f->cyc - cycles;
+    f->link = link;
+    f->out = out;
+    f->at = p;
+}
+
 /* Packets from f->at on while they are the usual ones; end leaves PT_FAST_ROOM bytes to read. */
 static void fast_packets(struct assay_flow *f, const uint8_t *end)
 {
     const uint8_t *p = f->at;
     while (p < end) {
-        unsigned byte = *p;
         f->at = p;
         if (f->out >= f->out_limit)
             flow_deliver(f);
+        if (f->take_paths && f->cyc - f->cyc_told < 1 << 20) {
+            fast_ways(f, end);
+            p = f->at;
+        }
+        unsigned byte = *p;
         if (!(byte & 1) && byte != 2) {
             if (byte == 0) {
                 p++;
                 continue;
             }
-            p += fast_tnt(f, p);
+            uint32_t w = (uint32_t)pt_load64(p);
+            unsigned n = f->cyc != f->cyc_told ? 1 : tnt_bytes(w);
+            n = n < f->window ? n : f->window;
+            p += flow_memo_tnt(f, w & UINT32_MAX >> (32 - 8 * n), n);
             if (f->state != ON || f->tnt_n || f->stop)
                 break;
         } else if ((byte & 3) == 3) {

@@ -9,6 +9,7 @@ void flow_deliver(struct assay_flow *f)
         f->stop = f->on_batch(f->ctx, f, &batch);
     f->out = f->items;
     f->events_n = 0;
+    flow_memo_adapt(f);
 }
 
 void flow_item(struct assay_flow *f, uint32_t item)

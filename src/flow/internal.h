@@ -86,7 +86,7 @@ enum { STACK = 64, BOUND_MAX = 8, ITEMS = 1 << 14, ITEMS_ROOM = 256, EVENTS_MAX 
 
 /* ---- ways taken before */
 
-enum { MEMO_BITS = 16, MEMO_BYTES = 4, WAY_POPS = 3, WAY_PUSHES = 4, PATHS_MAX = 1 << 18, PATH_RUNS_MAX = 1 << 22 };
+enum { MEMO_BITS = 15, MEMO_BYTES = 4, WAY_POPS = 3, WAY_PUSHES = 4, PATHS_MAX = 1 << 18, PATH_RUNS_MAX = 1 << 22 };
 
 struct
     memo { /* where up to MEMO_BYTES short TNT packets in a row lead to from one run; a table of these must fit the cache */
@@ -95,11 +95,13 @@ struct
     uint32_t path; /* index; MEMO_STACK set when it works on the return stack */
 };
 #define MEMO_STACK 0x80000000u
+#define WAY_SINGLE UINT32_MAX /* as rest: there is none */
 
 struct way {                /* what a path does to the return stack, and what else is seldom needed of it */
     uint32_t pop[WAY_POPS]; /* sites that must be there, the top first */
     uint32_t push[WAY_PUSHES];
-    uint32_t rest; /* index of the path without its first run; 0 = not made yet */
+    uint32_t first; /* run */
+    uint32_t rest;  /* item of the path without its first run; 0 = not made yet */
     uint8_t pops, pushes;
     uint8_t peak; /* how far above its height at the start the stack was on the way */
 };
@@ -130,6 +132,9 @@ struct assay_flow {
     struct memo *memos;
     uint32_t *path_run;
     bool take_paths;
+    uint8_t window;            /* TNT packets that are looked up together: as many as are often found */
+    uint32_t misses;           /* of such look-ups since the last delivery */
+    uint32_t patience, waited; /* deliveries without many misses before the window grows */
 
     /* packets and bindings */
     struct psb psb;
@@ -230,6 +235,8 @@ bool flow_no_code(struct assay_flow *f);
 /* memo.c */
 bool flow_memo_new(struct assay_flow *f);
 void flow_memo_clear(struct assay_flow *f);
+/* Before a delivery: looks at how well the window did. */
+void flow_memo_adapt(struct assay_flow *f);
 void flow_memo_free(struct assay_flow *f);
 
 /* sync.c */

@@ -61,15 +61,19 @@ static uint32_t path_of_two(struct assay_flow *f, uint32_t first, uint32_t secon
     return f->paths_n - 1;
 }
 
-/* The path without its first run, for the cycles that stand there; 0 when there is none. */
+/* The item of the path without its first run, for the cycles that stand there; 0 when memory is out. */
 static uint32_t rest_of(struct assay_flow *f, uint32_t path)
 {
     uint32_t run[RUNS_MOST], n = f->paths[path].runs, rest;
-    if (n < 2 || f->ways[path].rest)
+    if (f->ways[path].rest)
         return f->ways[path].rest;
+    if (n < 2)
+        return f->ways[path].rest = WAY_SINGLE;
     memcpy(run, f->path_run + f->paths[path].first, n * sizeof *run); /* that table may move */
-    rest = path_of(f, run + 1, n - 1, &(struct way){0});
-    return f->ways[path].rest = rest == UINT32_MAX ? 0 : rest;
+    rest = n == 2 ? run[1] : path_of(f, run + 1, n - 1, &(struct way){0});
+    if (rest == UINT32_MAX)
+        return 0;
+    return f->ways[path].rest = n == 2 ? rest : 0x40000000u | rest;
 }
 
 void flow_memo_put(struct assay_flow *f, uint32_t path)
@@ -84,7 +88,8 @@ void flow_memo_put(struct assay_flow *f, uint32_t path)
         return;
     }
     if (f->take_paths && (rest = rest_of(f, path))) {
-        *f->out++ = 0x40000000u | rest;
+        *f->out = rest;
+        f->out += rest != WAY_SINGLE;
         return;
     }
     memcpy(f->out, f->path_run + at, (end - at) * sizeof *f->out);
@@ -93,12 +98,13 @@ void flow_memo_put(struct assay_flow *f, uint32_t path)
 
 /* ---- learning */
 
-static void insert(struct assay_flow *f, uint64_t key, uint32_t next, uint32_t path)
+static void insert(struct assay_flow *f, uint32_t link, uint32_t word, uint32_t path)
 {
     const struct way *w = &f->ways[path];
     bool stack = w->pops || w->pushes || w->peak;
-    f->memos[memo_hash(w->pops ? memo_key_on(key, w->pop[0]) : key)] =
-        (struct memo){.key = key, .next = next, .path = path | (stack ? MEMO_STACK : 0)};
+    uint32_t mix = w->pops ? memo_mix_on(word, w->pop[0]) : memo_mix(word);
+    *memo_slot(f, link, mix) =
+        (struct memo){.key = memo_key(link, word), .next = f->link, .path = path | (stack ? MEMO_STACK : 0)};
 }
 
 static void note_calls(struct steps *s, const struct node *node)
@@ -140,16 +146,17 @@ static bool walk_steps(struct assay_flow *f, struct steps *s, unsigned byte)
 }
 
 /* The path of these steps; UINT32_MAX when they cannot be kept. */
-static uint32_t learn_steps(struct assay_flow *f, uint64_t key, const struct steps *s)
+static uint32_t learn_steps(struct assay_flow *f, uint32_t link, uint32_t word, const struct steps *s)
 {
     if (s->pops > WAY_POPS || s->pushes > WAY_PUSHES || s->peak > PEAK_MOST || f->link == LINK_NONE)
         return UINT32_MAX;
     struct way w = {.pops = (uint8_t)s->pops, .pushes = (uint8_t)s->pushes, .peak = (uint8_t)s->peak};
     memcpy(w.pop, s->pop, sizeof w.pop);
     memcpy(w.push, s->push, sizeof w.push);
+    w.first = s->run[0];
     uint32_t path = path_of(f, s->run, s->runs, &w);
     if (path != UINT32_MAX)
-        insert(f, key, f->link, path);
+        insert(f, link, word, path);
     return path;
 }
 
@@ -171,9 +178,9 @@ static bool join_ways(const struct way *a, const struct way *b, struct way *w)
 }
 
 /* Two paths as one, the second time that they are met. */
-static uint32_t join(struct assay_flow *f, uint64_t key, uint32_t a, uint32_t b)
+static uint32_t join(struct assay_flow *f, uint32_t link, uint32_t word, uint32_t a, uint32_t b)
 {
-    uint32_t *seen = &f->memo_seen[memo_hash(key)], tag = (uint32_t)(key ^ key >> 32);
+    uint32_t *seen = &f->memo_seen[(link + memo_mix(word)) & ((1u << MEMO_BITS) - 1)], tag = word + link * 977;
     struct way w;
     if (*seen != tag) {
         *seen = tag;
@@ -181,17 +188,18 @@ static uint32_t join(struct assay_flow *f, uint64_t key, uint32_t a, uint32_t b)
     }
     if (!join_ways(&f->ways[a], &f->ways[b], &w))
         return UINT32_MAX;
+    w.first = f->ways[a].first;
     uint32_t path = path_of_two(f, a, b, &w);
     if (path != UINT32_MAX)
-        insert(f, key, f->link, path);
+        insert(f, link, word, path);
     return path;
 }
 
 /* Takes the bytes of `word`; *path gets the path that was taken, UINT32_MAX when it is none. */
 static unsigned take(struct assay_flow *f, uint32_t word, unsigned n, uint32_t *path)
 {
-    uint64_t key = (uint64_t)f->link << 32 | word;
-    const struct memo *m = memo_find(f, key);
+    uint32_t link = f->link;
+    const struct memo *m = memo_find(f, link, word);
     *path = UINT32_MAX;
     if (m) {
         *path = m->path & ~MEMO_STACK;
@@ -203,22 +211,23 @@ static unsigned take(struct assay_flow *f, uint32_t word, unsigned n, uint32_t *
         struct steps s;
         s.runs = s.pops = s.pushes = s.peak = 0;
         if (walk_steps(f, &s, word))
-            *path = learn_steps(f, key, &s);
+            *path = learn_steps(f, link, word, &s);
         return 1;
     }
     unsigned low = n > 2 ? 2 : 1, taken;
     uint32_t a, b = UINT32_MAX;
+    f->misses++;
     taken = take(f, word & (low == 2 ? 0xffffu : 0xffu), low, &a);
     if (taken < low || f->state != ON || f->tnt_n || f->stop)
         return taken;
     f->at += low;
     taken += take(f, word >> 8 * low, n - low, &b);
     if (a != UINT32_MAX && b != UINT32_MAX)
-        *path = join(f, key, a, b);
+        *path = join(f, link, word, a, b);
     return taken;
 }
 
-unsigned flow_memo_learn(struct assay_flow *f, uint32_t word, unsigned n)
+unsigned flow_memo_tnt(struct assay_flow *f, uint32_t word, unsigned n)
 {
     uint32_t path;
     if (f->paths_n > PATHS_MAX - PATHS_ROOM || f->path_runs_n > PATH_RUNS_MAX - RUNS_ROOM) {
@@ -228,10 +237,25 @@ unsigned flow_memo_learn(struct assay_flow *f, uint32_t word, unsigned n)
     return take(f, word, n, &path);
 }
 
+void flow_memo_adapt(struct assay_flow *f)
+{
+    if (f->misses > ITEMS / 32 && f->window > 1) {
+        f->window--;
+        f->patience += f->patience < 64 ? f->patience : 0;
+        f->waited = 0;
+    } else if (f->misses < ITEMS / 128 && f->window < MEMO_BYTES && ++f->waited >= f->patience) {
+        f->window++;
+        f->waited = 0;
+    }
+    f->misses = 0;
+}
+
 /* ---- making and forgetting */
 
 bool flow_memo_new(struct assay_flow *f)
 {
+    f->window = 2;
+    f->patience = 2;
     f->memos = calloc(1u << MEMO_BITS, sizeof *f->memos);
     f->memo_seen = calloc(1u << MEMO_BITS, sizeof *f->memo_seen);
     return f->memos && f->memo_seen && new_path(f, 0, &(struct way){0}); /* path 0 stands for "none" */

@@ -7,13 +7,16 @@
 
 #include <string.h>
 
-static inline uint32_t memo_hash(uint64_t key)
+/* The bytes' part of a slot's number does not wait for the walk; the link's part, which does, is an addition. */
+static inline uint32_t memo_mix(uint32_t word) { return word * UINT32_C(0x9e3779b1) >> (32 - MEMO_BITS); }
+static inline struct memo *memo_slot(const struct assay_flow *f, uint32_t link, uint32_t mix)
 {
-    return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MEMO_BITS));
+    return &f->memos[(link + mix) & ((1u << MEMO_BITS) - 1)];
 }
+static inline uint64_t memo_key(uint32_t link, uint32_t word) { return (uint64_t)link << 32 | word; }
 
 /* A way that pops the return stack stands where the site on top says as well: it differs with the caller. */
-static inline uint64_t memo_key_on(uint64_t key, uint32_t site) { return key ^ ((uint64_t)site + 1) << 20; }
+static inline uint32_t memo_mix_on(uint32_t word, uint32_t site) { return memo_mix(word ^ (site + 1) << 8); }
 
 static inline bool way_fits(const struct assay_flow *f, const struct way *w)
 {
@@ -36,14 +39,15 @@ static inline void way_go(struct assay_flow *f, const struct way *w)
     f->stack_depth = depth - w->pops + w->pushes;
 }
 
-/* The way that leads on from here, with the return stack brought up to it; NULL when none is known. */
-static inline const struct memo *memo_find(struct assay_flow *f, uint64_t key)
+/* The way that leads on from link, with the return stack brought up to it; NULL when none is known. */
+static inline const struct memo *memo_find(struct assay_flow *f, uint32_t link, uint32_t word)
 {
-    const struct memo *m = &f->memos[memo_hash(key)];
+    uint64_t key = memo_key(link, word);
+    const struct memo *m = memo_slot(f, link, memo_mix(word));
     if (m->key == key && !(m->path & MEMO_STACK))
         return m;
     if (m->key != key || !way_fits(f, &f->ways[m->path & ~MEMO_STACK])) {
-        m = &f->memos[memo_hash(memo_key_on(key, f->stack[(f->stack_top - 1) % STACK]))];
+        m = memo_slot(f, link, memo_mix_on(word, f->stack[(f->stack_top - 1) % STACK]));
         if (m->key != key || (m->path & MEMO_STACK && !way_fits(f, &f->ways[m->path & ~MEMO_STACK])))
             return NULL;
     }
@@ -52,24 +56,10 @@ static inline const struct memo *memo_find(struct assay_flow *f, uint64_t key)
     return m;
 }
 
-/* memo.c: the items of a path that cycles, runs or a missing rest make less simple. */
+/* memo.c: the items of a path; pending cycles stand behind its first run. */
 void flow_memo_put(struct assay_flow *f, uint32_t path);
-/* memo.c: the same as memo_tnt() for a way that is not known as a whole. */
-unsigned flow_memo_learn(struct assay_flow *f, uint32_t word, unsigned n);
-
-/* Takes the n TNT bytes of `word`, the oldest in its lowest byte; while cycles are pending n is 1. How many were taken: fewer
- * when the walk must go on in the general way. flow.at stands at the first of them. */
-static inline unsigned memo_tnt(struct assay_flow *f, uint32_t word, unsigned n)
-{
-    const struct memo *m = memo_find(f, (uint64_t)f->link << 32 | word);
-    if (!m)
-        return flow_memo_learn(f, word, n);
-    f->link = m->next;
-    if (f->take_paths && f->cyc == f->cyc_told)
-        *f->out++ = 0x40000000u | (m->path & ~MEMO_STACK);
-    else
-        flow_memo_put(f, m->path & ~MEMO_STACK);
-    return n;
-}
+/* memo.c: takes the n TNT packets of `word`, the oldest in its lowest byte; while cycles are pending n is 1. How many were taken:
+ * fewer when the walk must go on in the general way. flow.at stands at the first of them. */
+unsigned flow_memo_tnt(struct assay_flow *f, uint32_t word, unsigned n);
 
 #endif

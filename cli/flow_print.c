@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* assay flow: instructions, blocks and events, one a line. The lines of a run are made once and copied each time it runs. */
 #include "flow_print.h"
+#include "trace.h"
 
 #include "base/table.h"
 
@@ -35,7 +36,6 @@ static const char *const event_names[ASSAY_FLOW_EVENTS] = {
     [ASSAY_FLOW_TASK] = "task",
     [ASSAY_FLOW_RESTART] = "restart",
 };
-static const char *const kind_names[] = {"", "cond", "jump", "call", "jump-indirect", "call-indirect", "return", "far"};
 
 const char *flow_event_name(unsigned type) { return event_names[type]; }
 
@@ -116,7 +116,7 @@ static void put_insn(struct flow_print *p, struct assay_out *o, const struct ass
 static void put_block(struct flow_print *p, struct assay_out *o, const struct assay_flow_block *b, uint32_t insns,
                       bool whole)
 {
-    const char *kind = whole ? kind_names[b->kind] : "cut";
+    const char *kind = whole ? trace_branch_name(b->kind) : "cut";
     if (p->cli->json) {
         struct assay_json j;
         assay_json_init(&j, o);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile as JSON lines and as CSV. */
 #include "report.h"
+#include "trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static void put_counts(struct assay_json *j, const struct report *r, const struct assay_profile_counts *k)
 {
+    bool cycles = report_has_cycles(r);
     assay_json_u64(j, "instructions", k->insns);
-    if (!report_has_cycles(r)) {
+    if (cycles)
+        assay_json_fixed(j, "cycles", k->cycles, 1);
+    else
         assay_json_null(j, "cycles");
-        assay_json_null(j, "ipc");
-        return;
-    }
-    assay_json_fixed(j, "cycles", k->cycles, 1);
     assay_json_u64(j, "timed_instructions", k->timed);
-    if (k->cycles > 0)
+    if (cycles && k->cycles > 0)
         assay_json_fixed(j, "ipc", (double)k->timed / k->cycles, 4);
     else
         assay_json_null(j, "ipc");
@@ -74,8 +74,8 @@ static void put_functions(struct assay_json *j, const struct report *r)
         const struct assay_profile_function *f = assay_profile_function(r->profile, order[i]);
         assay_json_open(j, NULL);
         assay_json_str(j, "record", "function");
-        assay_json_str(j, "name", f->name);
-        assay_json_str(j, "binary",
+        assay_json_str(j, "symbol", f->name);
+        assay_json_str(j, "dso",
                        f->dso == UINT32_MAX ? NULL : assay_dso_name(assay_pt_recording_image(r->rec), f->dso));
         assay_json_addr(j, "start", f->start);
         assay_json_u64(j, "size", f->size);
@@ -94,7 +94,7 @@ static void put_nodes(struct assay_json *j, const struct report *r)
         assay_json_str(j, "record", "node");
         assay_json_u64(j, "id", i);
         assay_json_u64(j, "parent", node->parent);
-        put_name(j, r, "name", node->function);
+        put_name(j, r, "symbol", node->function);
         assay_json_u64(j, "calls", node->self.calls);
         assay_json_open(j, "self");
         put_counts(j, r, &node->self);
@@ -108,7 +108,6 @@ static void put_nodes(struct assay_json *j, const struct report *r)
 
 static void put_edges(struct assay_json *j, const struct report *r)
 {
-    static const char *const kind[] = {"next", "cond", "jump", "call", "jump_indirect", "call_indirect", "ret", "far"};
     uint32_t *order = report_sorted_edges(r);
     size_t n = assay_profile_edges(r->profile);
     for (size_t i = 0; order && i < n && i < r->top; i++) {
@@ -117,9 +116,9 @@ static void put_edges(struct assay_json *j, const struct report *r)
         assay_json_str(j, "record", "edge");
         assay_json_addr(j, "from", e->from);
         assay_json_addr(j, "to", e->to);
-        put_name(j, r, "from_function", e->from_function);
-        put_name(j, r, "to_function", e->to_function);
-        assay_json_str(j, "kind", kind[e->kind & 7]);
+        put_name(j, r, "from_symbol", e->from_function);
+        put_name(j, r, "to_symbol", e->to_function);
+        assay_json_str(j, "branch", trace_branch_name(e->kind));
         assay_json_bool(j, "taken", e->taken);
         assay_json_u64(j, "count", e->count);
         assay_json_close(j);
@@ -155,7 +154,7 @@ void report_csv(struct cli *c, const struct report *r)
     struct assay_out *o = &c->out;
     uint32_t *order = report_sorted_functions(r);
     size_t n = assay_profile_functions(r->profile);
-    assay_out_str(o, "function,binary,start,size,instructions,timed_instructions,cycles,calls\n");
+    assay_out_str(o, "symbol,dso,start,size,instructions,timed_instructions,cycles,calls\n");
     for (size_t i = 0; order && i < n && i < r->top; i++) {
         const struct assay_profile_function *f = assay_profile_function(r->profile, order[i]);
         put_csv_text(o, f->name);

@@ -2,6 +2,7 @@
 /* A profile as tables for people. */
 #include "report.h"
 #include "table.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -227,18 +228,17 @@ static void put_place(struct cli *c, const struct report *r, uint32_t function, 
 
 void report_edges(struct cli *c, const struct report *r)
 {
-    static const char *const kind[] = {"next", "cond", "jump", "call", "jump*", "call*", "ret", "far"};
     uint32_t *order = report_sorted_edges(r);
     size_t n = assay_profile_edges(r->profile);
     cli_sgr(c, "1");
-    put(c, "           count  kind       from -> to\n");
+    put(c, "           count  branch         from -> to\n");
     cli_sgr(c, "0");
     for (size_t i = 0; order && i < n && i < r->top; i++) {
         const struct assay_profile_edge *e = assay_profile_edge(r->profile, order[i]);
         table_number(c, e->count, 16);
         put(c, "  ");
-        assay_out_left(&c->out, e->kind == ASSAY_INSN_COND ? (e->taken ? "taken" : "not taken") : kind[e->kind & 7],
-                       10);
+        const char *kind = trace_branch_name(e->kind);
+        assay_out_left(&c->out, e->kind == ASSAY_INSN_COND ? (e->taken ? "taken" : "not taken") : kind, 15);
         put_place(c, r, e->from_function, e->from);
         put(c, " -> ");
         put_place(c, r, e->to_function, e->to);

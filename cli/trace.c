@@ -202,6 +202,12 @@ bool trace_faults(struct cli *c, const struct assay_pt_recording *rec)
     return n > 0;
 }
 
+const char *trace_branch_name(unsigned kind)
+{
+    static const char *const name[] = {"", "cond", "jump", "call", "jump-indirect", "call-indirect", "return", "far"};
+    return kind < sizeof name / sizeof *name ? name[kind] : "";
+}
+
 void trace_note_gap(struct trace_gaps *g, const struct assay_flow_event *e)
 {
     g->overflows += e->type == ASSAY_FLOW_OVERFLOW;

@@ -41,6 +41,8 @@ int trace_streams(struct cli *c, const struct assay_pt_recording *rec, size_t *f
 /* Decodes one stream; adds to *ledger. A failure is told. */
 int trace_flow(struct cli *c, const struct assay_pt_recording *rec, size_t stream, assay_flow_batch_fn *on_batch,
                void *ctx, struct assay_ledger *ledger);
+/* "cond", "jump-indirect" ... for an enum assay_insn_kind; "" where no branch is. */
+const char *trace_branch_name(unsigned kind);
 struct trace_gaps { /* of a flow */
     uint64_t gaps, overflows;
     struct assay_flow_event first; /* gap */

@@ -10,11 +10,5 @@ extern const struct cli_verb cmd_record;
 extern const struct cli_verb cmd_report;
 
 const struct cli_verb *const cli_verbs[] = {
-    &cmd_doctor,
-    &cmd_dump,
-    &cmd_record,
-    &cmd_report,
-    &cmd_flow,
-    &cmd_help,
-    NULL,
+    &cmd_doctor, &cmd_dump, &cmd_record, &cmd_report, &cmd_flow, &cmd_help, NULL,
 };

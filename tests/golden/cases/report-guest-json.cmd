@@ -1,1 +1,1 @@
-cp $step_calls prog; $assay record -q --timing flat -o t.data -- ./prog; $assay report --json t.data | sed "s,\"binary\":\"[^\"]*/,\"binary\":\"," 
+cp $step_calls prog; $assay record -q --timing flat -o t.data -- ./prog; $assay report --json t.data | sed "s,\"dso\":\"[^\"]*/,\"dso\":\"," 

@@ -199,7 +199,10 @@ bool trace_faults(struct cli *c, const struct assay_pt_recording *rec)
         cli_note(c, "damage in the file at offset 0x%" PRIx64 ": %s", d->offset, d->what);
     if (assay_pt_recording_faults(rec) > n)
         cli_note(c, "damage at %" PRIu64 " more places", assay_pt_recording_faults(rec) - n);
-    return n > 0;
+    uint64_t dropped = assay_pt_recording_dropped(rec);
+    if (dropped)
+        cli_note(c, "the kernel dropped %" PRIu64 " record%s while recording", dropped, dropped == 1 ? "" : "s");
+    return n > 0 || dropped > 0;
 }
 
 const char *trace_branch_name(unsigned kind)

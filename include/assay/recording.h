@@ -53,6 +53,8 @@ const struct assay_perf_pt_info *assay_pt_recording_info(const struct assay_pt_r
 enum { ASSAY_RECORDING_FAULTS = 8 };
 uint64_t assay_pt_recording_faults(const struct assay_pt_recording *rec);
 const struct assay_diag *assay_pt_recording_fault(const struct assay_pt_recording *rec, size_t n);
+/* Records that the kernel dropped while recording: maps and switches may be among them. */
+uint64_t assay_pt_recording_dropped(const struct assay_pt_recording *rec);
 /* The command line that was recorded, words joined by spaces; NULL when the file does not tell. */
 const char *assay_pt_recording_command(const struct assay_pt_recording *rec);
 /* Text of ASSAY_PERF_FEAT_VIRTUAL, NULL for a recording of real hardware. Of a virtual recording that was cut before that text, the

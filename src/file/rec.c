@@ -33,6 +33,7 @@ static int read_recording(struct assay_pt_recording *rec, struct rec_collected *
 {
     int rc = assay_rec_collect(rec->file, c, &rec->texts);
     rec->faults = c->faults;
+    rec->dropped = c->dropped;
     memcpy(rec->fault, c->fault, sizeof rec->fault);
     rec->info = *assay_perf_pt(rec->file);
     if (rc == ASSAY_OK && rec->info.present)
@@ -93,6 +94,7 @@ void assay_pt_recording_close(struct assay_pt_recording *rec)
     free(rec);
 }
 
+uint64_t assay_pt_recording_dropped(const struct assay_pt_recording *rec) { return rec->dropped; }
 const struct assay_perf *assay_pt_recording_file(const struct assay_pt_recording *rec) { return rec->file; }
 struct assay_image *assay_pt_recording_image(const struct assay_pt_recording *rec) { return rec->image; }
 size_t assay_pt_recording_streams(const struct assay_pt_recording *rec) { return rec->streams; }

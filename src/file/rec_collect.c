@@ -199,6 +199,9 @@ static int take_record(struct collector *k, const struct assay_perf_record *r)
     case ASSAY_PERF_SWITCH:
     case ASSAY_PERF_SWITCH_CPU_WIDE:
         return take_switch(k, r);
+    case ASSAY_PERF_LOST:
+        k->c->dropped += r->lost.lost;
+        return ASSAY_OK;
     case ASSAY_PERF_ID_INDEX:
         return take_id_index(k, r);
     case ASSAY_PERF_MMAP:

@@ -62,7 +62,7 @@ struct rec_collected {
     size_t pieces, piece_room, marks, mark_room, losses, loss_room, changes, change_room, comms, comm_room, build_ids,
         build_id_room;
     struct assay_diag fault[ASSAY_RECORDING_FAULTS];
-    uint64_t faults;
+    uint64_t faults, dropped;
     struct table_map cpu_of_id;  /* ID_INDEX: sample id to cpu */
     struct table_map pid_of_tid; /* the last that was told */
 };
@@ -92,7 +92,7 @@ struct assay_pt_recording {
     unsigned family, model, stepping, mode;
     const char *virtual_text, *command;
     struct assay_diag fault[ASSAY_RECORDING_FAULTS];
-    uint64_t faults;
+    uint64_t faults, dropped;
 };
 
 /* rec_collect.c: reads all records. ASSAY_OK, ASSAY_E_MEMORY, ASSAY_E_SYSTEM. */

@@ -207,6 +207,10 @@ static void losses_go_to_their_stream(void **state)
     pb_pt_info(&data);
     pb_auxtrace(&data, 0, 0, NOBODY, 0, "xxxxxxxxxxxxxxxx", 16);
     pb_auxtrace(&data, 1, NOBODY, 9, 0, "xxxxxxxx", 8);
+    size_t lost = pb_begin(&data, 2, 0);
+    pb_u64(&data, 1);
+    pb_u64(&data, 42);
+    pb_finish(&data, lost, (struct pb_who){1, 1, 0, 30});
     pb_aux(&data, (struct pb_who){1, 1, 0, 30}, 8, 8, 1); /* full: what is behind is lost */
     pb_aux(&data, (struct pb_who){1, 1, 0, 20}, 0, 8, 4); /* with gaps */
     pb_aux(&data, (struct pb_who){1, 1, 0, 25}, 0, 8, 2); /* a snapshot is no loss */
@@ -223,6 +227,7 @@ static void losses_go_to_their_stream(void **state)
     assert_int_equal(s->lost[1].flags, 1);
     assert_int_equal(stream(&o, 1)->losts, 1);
     assert_int_equal(stream(&o, 1)->lost[0].flags, 8);
+    assert_int_equal(assay_pt_recording_dropped(o.rec), 42);
     close_opened(&o, &data);
 }
 

@@ -1,0 +1,1 @@
+$assay doctor --json | grep -c "\"status\":\"\(yes\|no\|limited\)\""

@@ -1,0 +1,1 @@
+$assay doctor | cut -c 1-20 | grep -v "^ "

@@ -59,14 +59,13 @@ struct thread {
     const struct block *prev; /* runs now: retires when the next one starts */
     const void *env;          /* QEMU's registers of this thread, NULL when not found */
     struct assay_machine_core *core;
-    uint8_t *window; /* the mapped part of the stream */
+    uint8_t *window; /* the mapped part of the stream, or scratch memory */
     size_t window_size;
     bool jumped; /* the clock was moved: say the time when the trace goes on */
     int64_t call;
     uint64_t arg[6]; /* of the system call that it is in */
     struct assay_spool_block *log;
     uint32_t logged;
-    bool dead; /* nothing can be written */
 };
 _Static_assert(sizeof(struct thread) <= ASSAY_SPOOL_DATA, "the thread must fit before the trace");
 

@@ -43,6 +43,25 @@ static int map_file(int fd, uint64_t offset, size_t size, uint8_t **map)
     return 0;
 }
 
+/* Output that goes nowhere, once there is no room on the disk: the program runs on. */
+static bool discard(struct assay_pt_unit *u, void *ctx)
+{
+    const struct thread *t = ctx;
+    assay_pt_unit_output(u, t->window, t->window_size);
+    return true;
+}
+
+static bool begin_discarding(struct thread *t, int sys)
+{
+    event_failed(sys);
+    t->window_size = PAGE;
+    t->window = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (t->window == MAP_FAILED)
+        abort();
+    t->s.unit.on_full = discard;
+    return discard(&t->s.unit, t);
+}
+
 static bool next_window(struct assay_pt_unit *u, void *ctx)
 {
     struct thread *t = ctx;
@@ -54,30 +73,19 @@ static bool next_window(struct assay_pt_unit *u, void *ctx)
         size = process.setup->window;
     if (t->window)
         munmap(t->window, t->window_size);
-    t->window = NULL;
     int fd = spool_open("stream", t->s.index, O_RDWR);
     int sys = fd < 0 ? errno : map_file(fd, from, size, &t->window);
     if (fd >= 0)
         close(fd);
-    if (sys != 0) {
-        event_failed(sys);
-        return false;
-    }
+    if (sys != 0)
+        return begin_discarding(t, sys);
     t->window_size = size;
     t->s.data = done;
     assay_pt_unit_output(u, t->window + (done - from), size - (done - from));
     return true;
 }
 
-/* Output that goes nowhere, for a thread whose file could not be made. */
-static bool discard(struct assay_pt_unit *u, void *ctx)
-{
-    const struct thread *t = ctx;
-    assay_pt_unit_output(u, t->window, PAGE);
-    return true;
-}
-
-static void start_unit(struct thread *t)
+static void start_unit(struct thread *t, int sys)
 {
     const struct assay_spool_setup *setup = process.setup;
     struct assay_pt_unit *u = &t->s.unit;
@@ -85,34 +93,27 @@ static void start_unit(struct thread *t)
     u->cycles = t->s.birth;
     u->tsc_base = setup->tsc_base;
     u->ctx = t;
-    u->on_full = t->dead ? discard : next_window;
-    if (t->dead)
-        assay_pt_unit_output(u, t->window, PAGE);
-    else if (!next_window(u, t)) {
-        static uint8_t nowhere[PAGE];
-        assay_pt_unit_output(u, nowhere, sizeof nowhere);
-        u->on_full = NULL;
-    }
+    u->on_full = next_window;
+    if (sys)
+        begin_discarding(t, sys);
+    else
+        next_window(u, t);
     assay_pt_unit_wrmsr(u, ASSAY_MSR_RTIT_CTL, setup->rtit_ctl);
 }
 
-static struct thread *map_thread(uint32_t index)
+/* *sys: why its state is in no file, 0 when it is. */
+static struct thread *map_thread(uint32_t index, int *sys)
 {
     uint8_t *map = NULL;
     int fd = spool_open("stream", index, O_RDWR | O_CREAT | O_EXCL);
-    int sys = fd < 0 ? errno : map_file(fd, 0, ASSAY_SPOOL_DATA, &map);
+    *sys = fd < 0 ? errno : map_file(fd, 0, ASSAY_SPOOL_DATA, &map);
     if (fd >= 0)
         close(fd);
-    if (sys == 0)
-        return (struct thread *)(void *)map;
-    event_failed(sys);
-    map = mmap(NULL, ASSAY_SPOOL_DATA + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (*sys)
+        map = mmap(NULL, ASSAY_SPOOL_DATA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED)
         abort();
-    struct thread *t = (struct thread *)(void *)map;
-    t->dead = true;
-    t->window = map + ASSAY_SPOOL_DATA;
-    return t;
+    return (struct thread *)(void *)map;
 }
 
 static void tell_birth(const struct thread *t)
@@ -140,7 +141,8 @@ static const void *find_registers(struct thread *t, const void *env, uint64_t ip
 struct thread *thread_start(const void *env, uint64_t ip)
 {
     uint32_t index = __atomic_fetch_add(&process.setup->streams, 1, __ATOMIC_RELAXED);
-    struct thread *t = map_thread(index);
+    int sys;
+    struct thread *t = map_thread(index, &sys);
     t->s.index = index;
     t->s.pid = process.pid;
     t->s.tid = (uint32_t)syscall(SYS_gettid);
@@ -153,7 +155,7 @@ struct thread *thread_start(const void *env, uint64_t ip)
     if (process.setup->truth_blocks)
         t->log = malloc(LOG_ENTRIES * sizeof *t->log);
     tell_birth(t);
-    start_unit(t);
+    start_unit(t, sys);
     t->s.magic = ASSAY_SPOOL_MAGIC;
     thread_here = t;
     return t;
@@ -187,10 +189,7 @@ void thread_end(struct thread *t, unsigned vcpu)
     free(t->log);
     assay_machine_core_free(t->core);
     t->s.state = ASSAY_SPOOL_ENDED;
-    if (t->dead)
-        return;
-    if (t->window)
-        munmap(t->window, t->window_size);
+    munmap(t->window, t->window_size);
     munmap(t, ASSAY_SPOOL_DATA);
 }
 

@@ -97,11 +97,8 @@ void flow_take_tip(struct assay_flow *f, uint64_t ip)
     }
     bool ret = LINK_KIND(f->link) < LINK_TIP;
     execute(f);
-    /* A return to the address on top would have been compressed: only an entry from before a PSB can be there. */
-    if (ret && f->stack_depth && f->sites[f->stack[(f->stack_top - 1) % STACK]].ip == ip) {
-        f->stack_top--;
-        f->stack_depth--;
-    }
+    if (ret)
+        walk_pop_to(f, ip);
     flow_put_cycles(f);
     if (f->mode_next)
         flow_set_mode(f, f->mode_next);

@@ -12,15 +12,24 @@ struct flow_frame {
 
 enum { INDENT_MOST = 60 };
 
-static void put_line(struct flow_print *p, size_t depth, const char *mark, const struct flow_frame *fr)
+/* Cycles are known at the exact places of the trace: a call that saw none of them took fewer than there are between two. */
+static bool cycles_known(const struct flow_print *p, const struct flow_frame *fr) { return p->cycles != fr->cycles; }
+
+static void put_line(struct flow_print *p, size_t depth, bool entered, const struct flow_frame *fr)
 {
     struct assay_out *o = &p->cli->out;
-    assay_out_dec_right(o, p->insns_n - fr->insns, 12);
-    assay_out_dec_right(o, p->cycles - fr->cycles, 12);
+    if (entered)
+        assay_out_fill(o, ' ', 24);
+    else
+        assay_out_dec_right(o, p->insns_n - fr->insns, 12);
+    if (!entered && cycles_known(p, fr))
+        assay_out_dec_right(o, p->cycles - fr->cycles, 12);
+    else if (!entered)
+        assay_out_right(o, "-", 12);
     assay_out_fill(o, ' ', 2 + 2 * (depth < INDENT_MOST ? depth : INDENT_MOST));
-    assay_out_str(o, mark);
+    assay_out_str(o, entered ? "> " : "< ");
     if (fr->name) {
-        assay_out_str(o, fr->name);
+        assay_out_clean(o, fr->name);
     } else {
         assay_out_str(o, "0x");
         assay_out_hex(o, fr->ip);
@@ -42,7 +51,10 @@ static void json_line(struct flow_print *p, size_t depth, const char *event, con
     else
         assay_json_null(&j, "symbol");
     assay_json_u64(&j, "instructions", p->insns_n - fr->insns);
-    assay_json_u64(&j, "cycles", p->cycles - fr->cycles);
+    if (cycles_known(p, fr))
+        assay_json_u64(&j, "cycles", p->cycles - fr->cycles);
+    else
+        assay_json_null(&j, "cycles");
     if (p->tsc)
         assay_json_u64(&j, "tsc", p->tsc);
     else
@@ -55,7 +67,7 @@ static void tell(struct flow_print *p, size_t depth, bool enter, const struct fl
     if (p->cli->json)
         json_line(p, depth, enter ? "enter" : "leave", fr);
     else
-        put_line(p, depth, enter ? "> " : "< ", fr);
+        put_line(p, depth, enter, fr);
 }
 
 static void enter(struct flow_print *p, const struct assay_flow_block *b)

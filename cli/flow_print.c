@@ -56,7 +56,7 @@ static void put_place(struct flow_print *p, struct assay_out *o, const struct as
     if (!name)
         return;
     assay_out_str(o, "  ");
-    assay_out_str(o, name);
+    assay_out_clean(o, name);
     if (offset) {
         assay_out_str(o, "+0x");
         assay_out_hex(o, offset);
@@ -315,11 +315,11 @@ static void put_stream(struct flow_print *p, const struct assay_pt_stream *s)
         assay_out_str(o, " tid ");
         assay_out_dec(o, s->tid);
         assay_out_char(o, ' ');
-        assay_out_str(o, assay_pt_recording_comm(p->rec, s->tid, UINT64_MAX));
+        assay_out_clean(o, assay_pt_recording_comm(p->rec, s->tid, UINT64_MAX));
     }
     if (assay_pt_recording_virtual(p->rec))
         assay_out_str(o, " (virtual: time and cycles are modelled)");
-    assay_out_char(o, '\n');
+    assay_out_str(o, p->calls ? "\n#instructions      cycles\n" : "\n");
 }
 
 void flow_print_stream(struct flow_print *p, size_t stream)

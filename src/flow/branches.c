@@ -158,8 +158,10 @@ static void on_pgd(struct assay_flow *f, const struct assay_pt_packet *p)
     bool async = false;
     flow_release_bound(f, false, 0);
     /* APL11: it may follow OVF. In a gap it tells at least that tracing is off. */
-    if (f->state != OVERFLOWED && f->state != LOST && !walk_off(f, p, &last, &async))
+    if (f->state != OVERFLOWED && f->state != LOST && !walk_off(f, p, &last, &async)) {
         last = 0;
+        async = false;
+    }
     if (f->state == LOST)
         flow_resume(f, flow_pos(f));
     f->bound_async = false;

@@ -29,8 +29,6 @@ static inline void fast_tip(struct assay_flow *f, uint64_t ip)
     *f->out++ = LINK_ID(link);
     if (kind & 1)
         walk_push(f, LINK_ID(link));
-    if (kind < LINK_TIP)
-        walk_pop_to(f, ip);
     if (f->cyc != f->cyc_told)
         flow_put_cycles(f);
     f->link = walk_link_at(f, ip);
@@ -135,8 +133,6 @@ static inline bool hot_tip(struct assay_flow *f, struct hot *h, unsigned byte)
     hot_put_cycles(h);
     if (kind & 1)
         walk_push(f, LINK_ID(h->link));
-    if (kind < LINK_TIP)
-        walk_pop_to(f, ip);
     h->link = s->link;
     h->last_ip = ip;
     h->p += 1 + pt_ip_size(ipbytes);
@@ -223,14 +219,15 @@ static void damaged(struct assay_flow *f, int code, const char *why)
     f->state = UNSYNCED;
 }
 
-/* SKD007: OVF may come after the first byte of a two-byte CYC. SKZ84: a broken TMA has a stray byte. */
-static unsigned erratum_skip(const struct assay_flow *f, size_t size)
+/* SKD007: OVF may come after the first byte of a two-byte CYC. SKZ84: a broken TMA has a stray byte. How many bytes to pass
+ * over; all that there are when more must be seen first. n is what decoding said. */
+static size_t erratum_skip(const struct assay_flow *f, size_t size, int n)
 {
     const uint8_t *p = f->at;
-    if (f->errata & ERRATUM_SKD007 && size >= 3 && (p[0] & 7) == 7 && p[1] == 2 && p[2] == 0xf3)
-        return 1;
-    if (f->errata & ERRATUM_SKZ84 && size >= 8 && p[0] == 2 && p[1] == 0x73)
-        return 8;
+    if (f->errata & ERRATUM_SKD007 && n == 2 && (p[0] & 7) == 7 && p[1] == 2)
+        return size == 2 ? 2 : p[2] == 0xf3;
+    if (f->errata & ERRATUM_SKZ84 && n == ASSAY_E_BAD_PACKET && p[0] == 2 && p[1] == 0x73)
+        return size < 8 ? size : 8;
     return 0;
 }
 
@@ -247,15 +244,15 @@ static void track_state(struct assay_flow *f, struct assay_pt_packet *p)
 }
 
 /* One packet. False at one that is not complete. */
-static bool general_packet(struct assay_flow *f, size_t size)
+static bool general_packet(struct assay_flow *f, size_t size, bool last)
 {
     struct assay_pt_packet p;
     const char *why;
     int n = assay_pt_decode(f->at, size, f->block_item, &p, &why);
-    unsigned skip = n < 0 || p.type == ASSAY_PT_CYC ? erratum_skip(f, size) : 0;
-    if (n == ASSAY_E_TRUNCATED && !skip)
+    size_t skip = erratum_skip(f, size, n);
+    if (n == ASSAY_E_TRUNCATED || (skip == size && !last))
         return false;
-    if (skip) {
+    if (skip && skip < size) {
         f->at += skip;
     } else if (n < 0) {
         damaged(f, n, why);
@@ -300,7 +297,7 @@ static void decode(struct assay_flow *f, const uint8_t *end, bool last)
             if (f->at != before)
                 continue;
         }
-        if (!general_packet(f, (size_t)(end - f->at)))
+        if (!general_packet(f, (size_t)(end - f->at), last))
             return;
     }
 }

@@ -95,10 +95,7 @@ void flow_take_tip(struct assay_flow *f, uint64_t ip)
         flow_fail(f, ASSAY_E_MISMATCH, flow_last_ip(f, LINK_ID(f->link)), "TIP at a conditional branch", "TNT");
         return;
     }
-    bool ret = LINK_KIND(f->link) < LINK_TIP;
-    execute(f);
-    if (ret)
-        walk_pop_to(f, ip);
+    execute(f); /* a return that was not compressed leaves the return stack as it is */
     flow_put_cycles(f);
     if (f->mode_next)
         flow_set_mode(f, f->mode_next);

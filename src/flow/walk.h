@@ -16,15 +16,6 @@ static inline void walk_push(struct assay_flow *f, uint32_t id)
         f->stack_depth = STACK;
 }
 
-/* An uncompressed return to ip. Had the processor known the address on top it would have compressed it: what stands there is
- * from before a PSB, or returns are not compressed at all. */
-static inline void walk_pop_to(struct assay_flow *f, uint64_t ip)
-{
-    bool top = f->stack_depth && f->sites[f->stack[(f->stack_top - 1) % STACK]].ip == ip;
-    f->stack_top -= top;
-    f->stack_depth -= top;
-}
-
 /* The run after a branch outcome at the end of `link`, with the return stack brought up to it. 0: the general walk must look. */
 static inline uint32_t walk_next(struct assay_flow *f, uint32_t link, unsigned bit)
 {

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -384,6 +385,91 @@ static void deep_returns(void **state)
     check(code, 12, &t, expected);
 }
 
+/* A call and return below a full stack costs the oldest entry, also when the way is known as a whole: after 64 nested calls and
+ * a leaf 63 returns are compressed; one more would be wrong. */
+static void full_stack_loses_the_oldest(void **state)
+{
+    (void)state;
+    /* 0 test; 2 je c; 4 call 0; 9 ret; c call 16; 11 jne c; 13 ret; 16 ret */
+    static const char code[] = "\x85\xc0\x74\x08\xe8\xf7\xff\xff\xff\xc3\x90\x90\xe8\x05\0\0\0\x75\xf9\xc3\x90\x90\xc3";
+    struct trace t = {0};
+    struct world w;
+    struct flow_text *r = malloc(sizeof *r);
+    psb_at(&t, 0);
+    for (int i = 0; i < 64; i++)
+        tnt(&t, "N");
+    tnt(&t, "T");
+    for (int i = 0; i < 40; i++)
+        tnt(&t, "TT"); /* the leaf returns, jne taken */
+    tnt(&t, "TN");
+    for (int i = 0; i < 63; i++)
+        tnt(&t, "T");
+    size_t sound = t.n;
+    tnt(&t, "T");
+    psb_at(&t, 0x16);
+    plain(&t, ASSAY_PT_PSB); /* enough bytes behind, so that all before is decoded the fast way */
+    plain(&t, ASSAY_PT_PSBEND);
+    world_make(&w, code, 23);
+    decode(&w, &t, t.n, 1, r);
+    assert_int_equal(r->gap[0].code, ASSAY_E_MISMATCH);
+    assert_int_equal(r->gap[0].offset, sound);
+    world_drop(&w);
+    free(r);
+}
+
+/* What the stack held before an overflow or a PSB is not there after it, also for ways that were taken before. */
+static void emptied_stack(void **state)
+{
+    (void)state;
+    static const char code[] = "\xff\xd0\xeb\xfc\xc3"; /* 0 call rax; 2 jmp 0; 4 ret */
+    for (int with_psb = 0; with_psb < 2; with_psb++) {
+        struct trace t = {0};
+        struct world w;
+        struct flow_text r;
+        psb_at(&t, 0);
+        for (int i = 0; i < 6; i++) {
+            tip(&t, 4);
+            tnt(&t, "T");
+        }
+        tip(&t, 4);
+        if (with_psb) {
+            psb_at(&t, 4);
+        } else {
+            plain(&t, ASSAY_PT_OVF);
+            fup(&t, 4);
+        }
+        size_t wrong = t.n;
+        for (int i = 0; i < 20; i++)
+            tnt(&t, "T");
+        world_make(&w, code, 5);
+        decode(&w, &t, t.n, 1, &r);
+        assert_int_equal(r.gaps, 1);
+        assert_int_equal(r.gap[0].offset, wrong);
+        assert_string_equal(r.gap[0].what, "compressed return without a call");
+        world_drop(&w);
+    }
+}
+
+/* Addresses are compressed against the one before, in the hot loop too. */
+static void compressed_addresses(void **state)
+{
+    (void)state;
+    static char code[0x20012];
+    struct trace t = {0};
+    char expected[2048] = "on@0 ";
+    memcpy(code, "\xff\xe0", 2);
+    memcpy(code + 0x20000, "\xff\xe0", 2);
+    memcpy(code + 0x20010, "\xff\xe0", 2);
+    psb_at(&t, 0);
+    for (int i = 0; i < 20; i++) {
+        tip(&t, 0x20000);
+        tip(&t, 0x20010);
+        tip(&t, 0);
+        strcat(expected, "[0] [20000] [20010] ");
+    }
+    check(code, sizeof code, &t, expected);
+}
+
 /* CALL to the next instruction is not pushed: the return below goes to the outer call's return address. */
 static void call_next_is_not_pushed(void **state)
 {
@@ -633,6 +719,19 @@ static void overflow(void **state)
     pge(&t, 7);
     pgd_none(&t);
     check(LOOP, 10, &t, "on@0 [0 1 3] ovf on@7 [7 8] off@8 ovf off on@7 [7 8] off@8 ");
+}
+
+/* SKD010: the FUP after OVF is missing, but a TIP tells the place. */
+static void overflow_then_tip(void **state)
+{
+    (void)state;
+    struct trace t = {0};
+    psb_at(&t, 0);
+    tnt(&t, "T");
+    plain(&t, ASSAY_PT_OVF);
+    tip(&t, 7);
+    pgd_none(&t);
+    check(LOOP, 10, &t, "on@0 [0 1 3] ovf on@7 [7 8] off@8 ");
 }
 
 /* The first overflow of a stream may cut a PSB+; a lost FUP cannot be made up for before the next sound place. */
@@ -914,6 +1013,34 @@ static void damage(void **state)
     check_damaged(LOOP, 10, &t, "gap-4 ", 19);
 }
 
+/* SKD007: an OVF after the first byte of a CYC. SKZ84: a TMA with reserved bits set has a byte too many. */
+static void errata(void **state)
+{
+    (void)state;
+    struct trace t = {0};
+    struct world w;
+    struct flow_text r;
+    psb_at(&t, 0);
+    tnt(&t, "T");
+    raw(&t, "\x0f\x02\xf3", 3);
+    t.last_ip = 0;
+    fup(&t, 5);
+    pgd_none(&t);
+    world_make(&w, LOOP, 10);
+    expect(&w, &t, &r, "on@0 [0 1 3] gap-6@5 c63 off "); /* two CYC: 33 and 30 cycles */
+    w.config.family = 6;
+    w.config.model = 0x5e;
+    expect(&w, &t, &r, "on@0 [0 1 3] ovf on@5 [5] off@5 ");
+    t = (struct trace){0};
+    psb_at(&t, 0);
+    raw(&t, "\x02\x73\x01\x02\xff\x03\x00\x99", 8);
+    tnt(&t, "N");
+    pgd_none(&t);
+    w.config.model = 0x55;
+    expect(&w, &t, &r, "on@0 [0 1 3] [5] off@5 ");
+    world_drop(&w);
+}
+
 /* Any byte of a trace changed, and any prefix of it: ledgers close, nothing is read past the end. */
 static void any_damage(void **state)
 {
@@ -1167,6 +1294,52 @@ static void another_address_space(void **state)
     free(s);
 }
 
+static void advance(void *ctx, struct assay_flow *f, uint64_t now)
+{
+    struct world *w = ctx;
+    uint64_t low, high;
+    if (assay_view_advance(w->view, now, &low, &high))
+        assay_flow_forget(f, low, high);
+}
+
+/* Code that is replaced while the trace runs is not taken for what it was. */
+static void code_is_replaced(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/assay-flow-XXXXXX";
+    struct world w = {.config = {0}};
+    struct trace t = {0};
+    struct flow_text r = {0};
+    struct assay_flow *f;
+    size_t used;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, LOOP "\x66\x90\x75\xfc", 14), 14); /* the second: 0 xchg ax,ax; 2 jnz 0 */
+    close(fd);
+    assert_int_equal(assay_image_new(&w.image, NULL), 0);
+    assert_int_equal(assay_image_map(w.image, 0, 0, BASE, 10, 0, path, NULL, 0), 0);
+    assert_int_equal(assay_image_map(w.image, 0, 200, BASE, 4, 10, path, NULL, 0), 0);
+    assert_int_equal(assay_image_seal(w.image), 0);
+    assert_int_equal(assay_view_new(w.image, 0, &w.view), 0);
+    psb_at(&t, 0);
+    for (uint64_t time = 50; time <= 350; time += 100) {
+        tsc(&t, time);
+        tnt(&t, "T");
+        pgd_none(&t);
+        pge(&t, 0);
+    }
+    assay_out_init(&r.o, r.s, sizeof r.s - 1, NULL, NULL);
+    assert_int_equal(assay_flow_new(&w.config, w.view, on_batch, &r, &f), 0);
+    assay_flow_on_time(f, advance, &w);
+    assert_int_equal(assay_flow_feed(f, t.b, t.n, true, &used), 0);
+    assert_string_equal(
+        r.s,
+        "on@0 [0 1 3] [0 1 3] off@3 on@0 [0 1 3] [0 1 3] off@3 on@0 [0 2] [0 2] off@2 on@0 [0 2] [0 2] off@2 on@0 ");
+    assay_flow_free(f);
+    world_drop(&w);
+    unlink(path);
+}
+
 /* Forgotten code is read anew, under new ids. */
 static void forgetting(void **state)
 {
@@ -1257,6 +1430,9 @@ int main(void)
         cmocka_unit_test(compressed_return),
         cmocka_unit_test(uncompressed_return),
         cmocka_unit_test(deep_returns),
+        cmocka_unit_test(full_stack_loses_the_oldest),
+        cmocka_unit_test(emptied_stack),
+        cmocka_unit_test(compressed_addresses),
         cmocka_unit_test(call_next_is_not_pushed),
         cmocka_unit_test(indirect_call_is_pushed),
         cmocka_unit_test(deferred_tips),
@@ -1270,6 +1446,7 @@ int main(void)
         cmocka_unit_test(psb_that_contradicts),
         cmocka_unit_test(psb_fup_before_pge),
         cmocka_unit_test(overflow),
+        cmocka_unit_test(overflow_then_tip),
         cmocka_unit_test(overflow_without_a_place),
         cmocka_unit_test(overflow_empties_the_return_stack),
         cmocka_unit_test(mode_change),
@@ -1281,6 +1458,7 @@ int main(void)
         cmocka_unit_test(no_code),
         cmocka_unit_test(mismatches),
         cmocka_unit_test(damage),
+        cmocka_unit_test(errata),
         cmocka_unit_test(any_damage),
         cmocka_unit_test(cycles_stand_after_the_run_they_end),
         cmocka_unit_test(cycles_and_a_deferred_tip),
@@ -1289,6 +1467,7 @@ int main(void)
         cmocka_unit_test(time_from_cycles),
         cmocka_unit_test(tsc_is_extended),
         cmocka_unit_test(another_address_space),
+        cmocka_unit_test(code_is_replaced),
         cmocka_unit_test(forgetting),
         cmocka_unit_test(data_lost_between),
         cmocka_unit_test(caller_stops),

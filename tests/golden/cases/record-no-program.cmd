@@ -1,1 +1,1 @@
-$assay record -o t.data
+$assay record

@@ -1,0 +1,1 @@
+echo text > plain; chmod +x plain; $assay record -- ./plain

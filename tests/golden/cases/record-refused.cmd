@@ -1,0 +1,1 @@
+$assay record --pt cyc_thresh=15 -- true

@@ -106,7 +106,7 @@ uint32_t flow_edge(struct assay_flow *f, uint32_t link, unsigned taken)
 
 uint32_t flow_return_link(struct assay_flow *f, struct site *s)
 {
-    if (s->link && s->space == f->space)
+    if (flow_site_knows(f, s))
         return s->link;
     ptrdiff_t index = s - f->sites; /* the table may move */
     uint32_t link = flow_link_at(f, s->ip);

@@ -118,8 +118,8 @@ struct assay_flow {
     struct node *nodes;
     struct assay_flow_run *runs;
     struct site *sites;
-    struct slot *slots; /* of the present space */
-    uint32_t *out;      /* where the next item goes */
+    struct slot *slots;     /* of the present space */
+    uint32_t *out;          /* where the next item goes */
     uint64_t cyc, cyc_told;
     uint64_t last_ip;
     uint64_t tnt; /* branches waiting for a TIP that was put off: the last tnt_n bits, newest in bit 0 */
@@ -201,6 +201,11 @@ bool flow_reserve(struct assay_flow *f, void *array, uint32_t *cap, size_t size,
 uint32_t flow_link_at(struct assay_flow *f, uint64_t ip);
 /* Where the run of `link` goes on. */
 uint32_t flow_edge(struct assay_flow *f, uint32_t link, unsigned taken);
+/* The link of a site is that of where the walk is: not in another address space, nor in the mode of a call before MODE.Exec. */
+static inline bool flow_site_knows(const struct assay_flow *f, const struct site *s)
+{
+    return s->link && s->space == f->space && s->mode == f->mode;
+}
 /* The run at the return address of a site. */
 uint32_t flow_return_link(struct assay_flow *f, struct site *s);
 /* Which instruction of a run stands at ip: its number, or -1. */

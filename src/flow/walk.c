@@ -203,14 +203,22 @@ static uint64_t insn_ip(const struct assay_flow *f, uint32_t id, uint32_t n)
     return ip;
 }
 
+static bool loops_to(const struct assay_flow *f, uint64_t ip)
+{
+    uint32_t id = LINK_ID(f->link);
+    const struct assay_flow_run *run = &f->runs[id];
+    return f->link != LINK_NONE && f->nodes[id].flags & NODE_LOOP &&
+           f->blocks[run->first_block + run->blocks - 1].target == ip;
+}
+
 /* A direct branch left the filter: the first on the way whose target is ip. It may be the end of the code that is known. */
 static bool leave_by_direct(struct assay_flow *f, uint64_t ip, uint64_t *last)
 {
     struct ahead a = look_ahead(f, ip);
-    if (a.insns < 0 || a.runs + (uint64_t)a.insns == 0)
+    if (a.insns < 0 || (a.runs + (uint64_t)a.insns == 0 && !loops_to(f, ip)))
         return false;
     if (a.insns == 0) {
-        pass_runs(f, a.runs - 1);
+        pass_runs(f, a.runs ? a.runs - 1 : 0);
         *last = flow_last_ip(f, LINK_ID(f->link));
         execute(f);
     } else {

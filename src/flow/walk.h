@@ -31,14 +31,14 @@ static inline uint32_t walk_next(struct assay_flow *f, uint32_t link, unsigned b
         return 0;
     if (LINK_KIND(link) == LINK_RET) {
         const struct site *s = &f->sites[f->stack[(f->stack_top - 1) % STACK]];
-        if (!f->stack_depth || !s->link || s->space != f->space)
+        if (!f->stack_depth || !flow_site_knows(f, s))
             return 0;
         f->stack_top--;
         f->stack_depth--;
         return s->link;
     }
     const struct site *s = &f->sites[n->first_push + n->pushes - 1u];
-    if (!s->link || s->space != f->space)
+    if (!flow_site_knows(f, s))
         return 0;
     walk_push(f, LINK_ID(link));
     f->stack_top--;

@@ -849,6 +849,11 @@ static void endless_loop(void **state)
     pge(&t, 2);
     pgd_none(&t);
     check_damaged("\xeb\xfe\x0f\x05", 4, &t, "on@0 gap-7@0 on@2 [2] off@2 ", 1);
+
+    t = (struct trace){0};
+    psb_at(&t, 0);
+    pgd(&t, 0); /* out of the filter by the jump itself */
+    check("\xeb\xfe\x0f\x05", 4, &t, "on@0 [0] off@0>0 ");
 }
 
 /* A chain of more jumps than a run may hold: 100 jumps to the next, then a loop over all of them. */
@@ -1075,6 +1080,23 @@ static void any_damage(void **state)
     }
     world_drop(&w);
     free(r);
+}
+
+/* 0 call a; 5: 64-bit inc rax | 32-bit dec eax; inc eax; 8 jmp rax; a jmp rax; c ret. The call and the return in either mode. */
+static void return_in_another_mode(void **state)
+{
+    static const char code[] = "\xe8\x05\x00\x00\x00\x48\xff\xc0\xff\xe0\xff\xe0\xc3";
+    (void)state;
+    struct trace t = {0};
+    psb_at(&t, 0);
+    tip(&t, 0xc);
+    tnt(&t, "T");
+    tip(&t, 0);
+    mode(&t, 32);
+    tip(&t, 0xc);
+    tnt(&t, "T");
+    tip(&t, 0);
+    check(code, 13, &t, "on@0 [0 a] [c] [5 8] [0 a] mode=20 [c] [5 6 8] ");
 }
 
 /* ---- cycles and time */
@@ -1460,6 +1482,7 @@ int main(void)
         cmocka_unit_test(damage),
         cmocka_unit_test(errata),
         cmocka_unit_test(any_damage),
+        cmocka_unit_test(return_in_another_mode),
         cmocka_unit_test(cycles_stand_after_the_run_they_end),
         cmocka_unit_test(cycles_and_a_deferred_tip),
         cmocka_unit_test(large_cycle_counts),

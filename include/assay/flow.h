@@ -92,7 +92,8 @@ struct assay_flow_event {
  *                             other. Only after assay_flow_take_paths();
  *   core cycles:              bits 31:30 = 10, bits 29:0 = cycles since the last such item. Exact at this place in the order;
  *                             larger counts come as several items. Right after ENABLED they passed while tracing was off,
- *                             right after GAP while it could not be decoded;
+ *                             right after GAP while it could not be decoded; at the
+ *                             end of the stream they are what is left;
  *   an event:                 bits 31:30 = 11, bits 29:0 = index into events. */
 #define ASSAY_FLOW_IS_RUN(i)    (((i)&0xc0000000u) == 0)
 #define ASSAY_FLOW_IS_PATH(i)   (((i)&0xc0000000u) == 0x40000000u)

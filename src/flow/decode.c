@@ -168,7 +168,7 @@ static void fast_packets(struct assay_flow *f, const uint8_t *end)
         f->at = p;
         if (f->out >= f->out_limit)
             flow_deliver(f);
-        if (f->cyc - f->cyc_told < 1 << 20) {
+        if (!f->cyc_held && f->cyc - f->cyc_told < 1 << 20) {
             fast_ways(f, end);
             if ((p = f->at) >= end)
                 break;
@@ -318,7 +318,7 @@ static void finish(struct assay_flow *f, const uint8_t *end)
     if (f->state == PROVISIONAL)
         flow_confirm(f);
     flow_end_gap(f, flow_pos(f));
-    flow_put_cycles(f);
+    flow_put_last_cycles(f);
     flow_count_until(f, flow_pos(f));
     flow_deliver(f);
 }

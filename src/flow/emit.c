@@ -38,8 +38,11 @@ void flow_event_at(struct assay_flow *f, unsigned type, bool has_ip, uint64_t ip
 void flow_put_cycles(struct assay_flow *f)
 {
     const uint64_t most = 0x3fffffff;
-    uint64_t n = f->cyc - f->cyc_told;
+    if (f->cyc == f->cyc_told)
+        return;
+    uint64_t n = f->cyc - f->cyc_told + f->cyc_held;
     f->cyc_told = f->cyc;
+    f->cyc_held = 0;
     /* A forged count of 2^63 must not become 2^33 items: past 2^40 it is told as 2^40. */
     if (n >> 40)
         n = UINT64_C(1) << 40;
@@ -47,6 +50,19 @@ void flow_put_cycles(struct assay_flow *f)
         flow_item(f, 0x80000000u | (uint32_t)most);
     if (n)
         flow_item(f, 0x80000000u | (uint32_t)n);
+}
+
+void flow_hold_cycles(struct assay_flow *f)
+{
+    f->cyc_held += f->cyc - f->cyc_told;
+    f->cyc_told = f->cyc;
+}
+
+void flow_put_last_cycles(struct assay_flow *f)
+{
+    f->cyc_told -= f->cyc_held;
+    f->cyc_held = 0;
+    flow_put_cycles(f);
 }
 
 void assay_flow_task(struct assay_flow *f, uint32_t pid, uint32_t tid)

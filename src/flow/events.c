@@ -128,8 +128,18 @@ static bool leaves_doubt(unsigned type)
     return type == ASSAY_PT_PIP || type == ASSAY_PT_VMCS || type == ASSAY_PT_MNT || type == ASSAY_PT_TRACESTOP;
 }
 
+/* A CYC times these; the others come with a branch and are timed with it. */
+static bool takes_cycles(unsigned type)
+{
+    return type == ASSAY_PT_PTW || type == ASSAY_PT_EXSTOP || type == ASSAY_PT_MWAIT || type == ASSAY_PT_PWRE ||
+           type == ASSAY_PT_PWRX || type == ASSAY_PT_CFE || type == ASSAY_PT_EVD || type == ASSAY_PT_TRIG ||
+           type == ASSAY_PT_BBP;
+}
+
 void flow_event_packet(struct assay_flow *f, const struct assay_pt_packet *p)
 {
+    if (takes_cycles(p->type))
+        flow_hold_cycles(f);
     if (f->state == PROVISIONAL && !leaves_doubt(p->type))
         flow_confirm(f);
     switch (p->type) {

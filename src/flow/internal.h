@@ -120,7 +120,8 @@ struct assay_flow {
     struct site *sites;
     struct slot *slots;     /* of the present space */
     uint32_t *out;          /* where the next item goes */
-    uint64_t cyc, cyc_told;
+    uint64_t cyc, cyc_told; /* they differ while cycles wait for the next branch, whose time they are */
+    uint64_t cyc_held;      /* cycles that have no place yet: they go with those of a later branch */
     uint64_t last_ip;
     uint64_t tnt; /* branches waiting for a TIP that was put off: the last tnt_n bits, newest in bit 0 */
     uint32_t link;
@@ -222,8 +223,12 @@ void flow_item(struct assay_flow *f, uint32_t item);
 void flow_event(struct assay_flow *f, struct assay_flow_event *e);
 /* The same with what most events need. */
 void flow_event_at(struct assay_flow *f, unsigned type, bool has_ip, uint64_t ip, uint64_t value);
-/* Cycles since the last such item. */
+/* Cycles since the last such item, if a CYC came that times this place. */
 void flow_put_cycles(struct assay_flow *f);
+/* What the CYC timed stands nowhere in the order of the code. */
+void flow_hold_cycles(struct assay_flow *f);
+/* All that are left, at the end. */
+void flow_put_last_cycles(struct assay_flow *f);
 
 /* walk.c */
 /* Takes n branch outcomes, the oldest in bit n-1. What must wait for a TIP stays in tnt. */

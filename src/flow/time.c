@@ -62,6 +62,7 @@ static uint64_t extend_tsc(const struct assay_flow *f, uint64_t tsc)
 
 void flow_clock_tsc(struct assay_flow *f, uint64_t tsc)
 {
+    flow_hold_cycles(f);
     f->clock.have_ctc = false;
     set_time(f, extend_tsc(f, tsc));
 }
@@ -107,6 +108,7 @@ static void calibrate(struct assay_flow *f, uint64_t tsc)
 void flow_clock_mtc(struct assay_flow *f, unsigned mtc)
 {
     struct clock *c = &f->clock;
+    flow_hold_cycles(f);
     if (!c->have_ctc)
         return;
     unsigned delta = mtc_delta(f, mtc);

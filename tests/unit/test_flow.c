@@ -1130,6 +1130,27 @@ static void cycles_stand_after_the_run_they_end(void **state)
           "on@7 c4096 [7 8] c2 off@8 c1 ");
 }
 
+/* With a CYC threshold a branch after an MTC's CYC may be of any later cycle: only the next CYC tells. */
+static void cycles_of_an_mtc_wait_for_the_next(void **state)
+{
+    (void)state;
+    struct trace t = {0};
+    psb_at(&t, 0);
+    cyc(&t, 5);
+    mtc(&t, 9);
+    tnt(&t, "TN");
+    cyc(&t, 6);
+    tip(&t, 0);
+    cyc(&t, 7);
+    tsc(&t, 1000);
+    tnt(&t, "T");
+    cyc(&t, 8);
+    cyc(&t, 9);
+    ptw(&t, 1, false);
+    tnt(&t, "T");
+    check(LOOP, 10, &t, "on@0 [0 1 3] [0 1 3] [5] c11 [0 1 3] ptw=1 [0 1 3] c24 ");
+}
+
 static void cycles_and_a_deferred_tip(void **state)
 {
     (void)state;
@@ -1484,6 +1505,7 @@ int main(void)
         cmocka_unit_test(any_damage),
         cmocka_unit_test(return_in_another_mode),
         cmocka_unit_test(cycles_stand_after_the_run_they_end),
+        cmocka_unit_test(cycles_of_an_mtc_wait_for_the_next),
         cmocka_unit_test(cycles_and_a_deferred_tip),
         cmocka_unit_test(large_cycle_counts),
         cmocka_unit_test(time_from_mtc),

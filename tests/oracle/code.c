@@ -32,8 +32,8 @@ static enum branch branch_of(const ZydisDecodedInstruction *z, const ZydisDecode
     if (z->meta.isa_set == ZYDIS_ISA_SET_RTM)
         return STRAIGHT;
     switch (z->meta.category) {
-    case ZYDIS_CATEGORY_COND_BR:
-        return COND;
+    case ZYDIS_CATEGORY_COND_BR: /* also JKZD of Knights Corner, which has no Processor Trace */
+        return direct ? COND : STRAIGHT;
     case ZYDIS_CATEGORY_UNCOND_BR:
         return far ? FAR : direct ? JMP : JMP_IND;
     case ZYDIS_CATEGORY_CALL:
@@ -82,7 +82,8 @@ bool insn_decode(const uint8_t *code, size_t size, unsigned mode, uint64_t ip, s
         ZyanU64 target = 0;
         if (!ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&z, &operand[0], ip, &target)))
             return false;
-        in->target = target;
+        /* In 16-bit mode ip counts from an unknown segment base, so nothing can wrap at 64 KiB. */
+        in->target = mode == 16 ? within_mode(in->next + (uint64_t)operand[0].imm.value.s, mode) : target;
     }
     in->ptwrite = z.mnemonic == ZYDIS_MNEMONIC_PTWRITE;
     in->mov_cr3 = z.mnemonic == ZYDIS_MNEMONIC_MOV && operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char oracle_fup_after_fup[] = "FUP where the TIP of another is due";
+
 void oracle_init(struct oracle *o, const struct oracle_config *config, const struct memory *memory,
                  const struct findings *find)
 {
@@ -12,7 +14,6 @@ void oracle_init(struct oracle *o, const struct oracle_config *config, const str
     o->memory = *memory;
     o->find = *find;
     o->mode = config->mode ? config->mode : 64;
-    o->cyc_threshold = config->cyc_threshold;
     clock_init(&o->clock, &config->clock);
 }
 
@@ -24,11 +25,15 @@ void oracle_forget(struct oracle *o)
     o->bits_n = 0;
     o->stack_n = 0;
     o->new_mode = 0;
-    o->fup_waits = o->fup_is_mark = o->fup_is_cfe = false;
+    o->fup_waits = false;
+    o->fup_use = FUP_ALONE;
 }
 
 static void tell_loss(struct oracle *o, const char *why)
 {
+    for (size_t i = 0; i < o->way_n; i++)
+        if (o->find.unproved)
+            o->find.unproved(o->find.ctx, &o->way[i]);
     if (o->find.loss)
         o->find.loss(o->find.ctx, o->packet ? o->packet->offset : 0, o->ip, why);
     if (o->find.jump)
@@ -108,7 +113,7 @@ static void async_branch(struct oracle *o, uint64_t to)
 
 static bool fup_is_async(const struct oracle *o)
 {
-    return o->fup_waits && !(o->fup_may_stand_alone && cfe_is_instruction(o->cfe));
+    return o->fup_waits && !(o->fup_of_cfe && cfe_is_instruction(o->cfe));
 }
 
 static void on_tip(struct oracle *o, const struct packet *p)
@@ -119,7 +124,7 @@ static void on_tip(struct oracle *o, const struct packet *p)
         take_mode(o);
         return;
     }
-    if (o->state != ON) {
+    if (o->state == OFF) {
         oracle_lose(o, "TIP while tracing is off");
         return;
     }
@@ -127,7 +132,9 @@ static void on_tip(struct oracle *o, const struct packet *p)
         oracle_lose(o, "TIP without an address");
         return;
     }
-    if (async)
+    if (o->state == OVERFLOWN) /* its FUP is missing (SKD010), but control goes here */
+        oracle_resume(o, p->ip);
+    else if (async)
         async_branch(o, p->ip);
     else if (!oracle_tip(o, p->ip))
         return;
@@ -176,62 +183,14 @@ static void on_pgd(struct oracle *o, const struct packet *p)
     }
     if (async)
         oracle_prove(o);
-    else if (!(p->has_ip ? oracle_leave_by_branch_to(o, p->ip) : oracle_walk_to_far(o)))
+    else if (!(p->has_ip ? oracle_leave_by_branch_to(o, p->ip) : oracle_leave_context(o)))
         return;
     oracle_cycle_point(o);
     off(o);
 }
 
-/* A FUP that only tells where something happened: the walk goes there, and nothing else changes. */
-static void mark(struct oracle *o, uint64_t ip)
-{
-    if (o->state == ON && oracle_walk_to(o, ip))
-        oracle_walk_over_ptwrite(o);
-}
-
-static void on_fup(struct oracle *o, const struct packet *p)
-{
-    bool is_mark = o->fup_is_mark, is_cfe = o->fup_is_cfe;
-    o->fup_is_mark = o->fup_is_cfe = false;
-    if (o->in_psb) {
-        o->psb_has_fup = p->has_ip;
-        o->psb_fup = p->ip;
-        return;
-    }
-    if (o->state == LOST || (o->state == OFF && (is_mark || is_cfe)) || (o->state == OVERFLOWN && (is_mark || is_cfe)))
-        return;
-    if (!p->has_ip)
-        oracle_lose(o, "FUP without an address");
-    else if (o->state == OVERFLOWN)
-        oracle_resume(o, p->ip);
-    else if (o->state == OFF)
-        oracle_lose(o, "FUP while tracing is off");
-    else if (o->bits_n > 0)
-        oracle_lose(o, "FUP where a TIP is due");
-    else if (o->fup_waits && !o->fup_may_stand_alone)
-        oracle_lose(o, "FUP where the TIP of another is due");
-    else if (is_mark)
-        mark(o, p->ip);
-    else if (oracle_walk_to(o, p->ip)) {
-        o->fup_waits = true;
-        o->fup_may_stand_alone = is_cfe;
-    }
-}
-
-static void on_psb(struct oracle *o)
-{
-    if (o->state == ON && (o->bits_n > 0 || o->fup_waits))
-        oracle_lose(o, "PSB where a TIP is due");
-    o->stack_n = 0;
-    o->new_mode = 0;
-    o->fup_waits = o->fup_is_mark = o->fup_is_cfe = false;
-    o->in_psb = true;
-    o->psb_has_fup = false;
-    o->psb_mode = 0;
-}
-
-/* Some processors report an address in a PSB+ although tracing is off; then a TIP.PGE follows before anything that only comes
- * while it is on. */
+/* Some processors give the address of a PSB+ (BDM70) or after an OVF (APL12) although tracing is off; then a TIP.PGE follows
+ * before anything that only comes while it is on. */
 static bool pge_follows(const struct oracle *o)
 {
     for (const struct packet *p = o->packet + 1; p < o->end; p++) {
@@ -256,6 +215,64 @@ static bool pge_follows(const struct oracle *o)
     return false;
 }
 
+static void fup_while_on(struct oracle *o, enum fup_use use, uint64_t ip)
+{
+    if (o->bits_n > 0) {
+        oracle_lose(o, "FUP where a TIP is due");
+        return;
+    }
+    if (use == FUP_OF_STATE)
+        return;
+    if (o->fup_waits) {
+        oracle_lose(o, oracle_fup_after_fup);
+        return;
+    }
+    if (!oracle_walk_to(o, ip))
+        return;
+    o->fup_waits = use != FUP_OF_INSN;
+    o->fup_of_cfe = use == FUP_OF_CFE;
+    if (use == FUP_OF_INSN)
+        oracle_walk_over_ptwrite(o);
+}
+
+static void on_fup(struct oracle *o, const struct packet *p)
+{
+    enum fup_use use = o->fup_use;
+    o->fup_use = FUP_ALONE;
+    if (o->in_psb) {
+        o->psb_has_fup = p->has_ip;
+        o->psb_fup = p->ip;
+        return;
+    }
+    if (o->state == LOST)
+        return;
+    if (!p->has_ip) {
+        oracle_lose(o, "FUP without an address");
+        return;
+    }
+    if (o->state == ON)
+        fup_while_on(o, use, p->ip);
+    else if (use != FUP_ALONE)
+        return;
+    else if (o->state == OFF)
+        oracle_lose(o, "FUP while tracing is off");
+    else if (!pge_follows(o))
+        oracle_resume(o, p->ip);
+}
+
+static void on_psb(struct oracle *o)
+{
+    if (o->state == ON && (o->bits_n > 0 || o->fup_waits))
+        oracle_lose(o, "PSB where a TIP is due");
+    o->stack_n = 0;
+    o->new_mode = 0;
+    o->fup_waits = false;
+    o->fup_use = FUP_ALONE;
+    o->in_psb = true;
+    o->psb_has_fup = false;
+    o->psb_mode = 0;
+}
+
 /* The status that a PSB+ told, against what was known. */
 static void on_psbend(struct oracle *o)
 {
@@ -263,9 +280,12 @@ static void on_psbend(struct oracle *o)
         return;
     bool enabled = o->psb_has_fup && !pge_follows(o);
     o->in_psb = false;
-    if (o->psb_mode)
+    bool same_mode = !o->psb_mode || o->psb_mode == o->mode;
+    if (!same_mode)
         o->mode = o->psb_mode;
-    if (o->state == ON && !enabled)
+    if (o->state == ON && !same_mode)
+        oracle_lose(o, "a PSB+ tells another execution mode");
+    else if (o->state == ON && !enabled)
         oracle_lose(o, "a PSB+ says that tracing is off");
     else if (o->state == OFF && enabled)
         oracle_lose(o, "a PSB+ says that tracing is on");
@@ -280,6 +300,7 @@ static void on_psbend(struct oracle *o)
 static void on_ovf(struct oracle *o)
 {
     tell_loss(o, "overflow");
+    oracle_cycle_point(o);
     oracle_forget(o);
     o->in_psb = false;
     o->state = OVERFLOWN;
@@ -310,8 +331,8 @@ static bool is_status(enum kind k)
     }
 }
 
-/* Kinds that a CYC before them times: those that come at a moment of execution. The rest of a PSB+ and what goes with another
- * packet are none. */
+/* Kinds that a CYC before them times, but that stand nowhere in the code: a branch after them has an exact time only with a
+ * CYC of its own (with a threshold at any rate; without one it may also be of the same cycle). */
 static bool takes_cycles(enum kind k)
 {
     switch (k) {
@@ -326,18 +347,16 @@ static bool takes_cycles(enum kind k)
     case EXSTOP:
     case TRIG:
     case BBP:
-    case OVF:
         return true;
     default:
         return false;
     }
 }
 
-static void on_mode_tsx(struct oracle *o, const struct packet *p)
+static void use_fup_for(struct oracle *o, enum fup_use use)
 {
-    /* Begin and commit have a FUP of their own; the FUP after an abort is that of the branch away. */
-    if (!o->in_psb && p->value != 2)
-        o->fup_is_mark = true;
+    if (use > o->fup_use)
+        o->fup_use = use;
 }
 
 static void on_other(struct oracle *o, const struct packet *p)
@@ -349,21 +368,27 @@ static void on_other(struct oracle *o, const struct packet *p)
         else
             o->new_mode = (unsigned)p->value;
         return;
-    case MODE_TSX:
-        on_mode_tsx(o, p);
-        return;
-    case CFE:
-        o->fup_is_cfe = p->fup;
-        o->cfe = (unsigned)p->value;
-        return;
-    case MWAIT:
-        o->fup_is_mark = true;
+    case MODE_TSX: /* begin and commit have a FUP of their own; that after an abort is of the branch away */
+        if (!o->in_psb && p->value != 2)
+            use_fup_for(o, FUP_OF_INSN);
         return;
     case PTW:
+        if (p->fup)
+            use_fup_for(o, FUP_OF_INSN);
+        return;
+    case CFE:
+        if (p->fup)
+            use_fup_for(o, FUP_OF_CFE);
+        o->cfe = (unsigned)p->value;
+        return;
+    case MWAIT: /* goes with the FUP of the EXSTOP after it */
+        use_fup_for(o, FUP_OF_STATE);
+        return;
     case EXSTOP:
     case BEP:
     case TRIG:
-        o->fup_is_mark |= p->fup;
+        if (p->fup)
+            use_fup_for(o, FUP_OF_STATE);
         return;
     default:
         return;
@@ -389,7 +414,7 @@ static bool on_branch(struct oracle *o, const struct packet *p)
     default:
         return false;
     }
-    o->fup_is_mark = o->fup_is_cfe = false; /* a FUP for them would have come before */
+    o->fup_use = FUP_ALONE; /* another would have come before */
     return true;
 }
 
@@ -422,15 +447,15 @@ static void on_control(struct oracle *o, const struct packet *p)
 
 static void on_time(struct oracle *o, const struct packet *p)
 {
-    bool sharp;
-    if (!clock_packet(&o->clock, p, &sharp))
+    bool told;
+    if (!clock_packet(&o->clock, p, &told))
         return;
     if (p->kind == CYC) {
         o->cycles += p->value;
         o->cycles_exact = true;
     }
-    if (sharp && o->find.time)
-        o->find.time(o->find.ctx, o->clock.tsc);
+    if (told && o->find.time)
+        o->find.time(o->find.ctx, o->clock.mark);
     if (o->memory.time)
         o->memory.time(o->memory.ctx, o->clock.tsc);
 }
@@ -444,7 +469,7 @@ static void on_packet(struct oracle *o)
     }
     on_time(o, p);
     on_control(o, p);
-    if (o->cyc_threshold && takes_cycles(p->kind))
+    if (takes_cycles(p->kind))
         o->cycles_exact = false;
 }
 
@@ -458,5 +483,7 @@ void oracle_run(struct oracle *o, const uint8_t *data, size_t size, uint64_t bas
     for (o->packet = all.at; o->packet < o->end; o->packet++)
         on_packet(o);
     o->packet = NULL;
+    o->cycles_exact = true; /* what is left passed after the last instruction */
+    oracle_cycle_point(o);
     free(all.at);
 }

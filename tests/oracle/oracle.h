@@ -105,8 +105,9 @@ struct clock {
     uint64_t packet_tsc;
     /* crystal */
     bool have_tsc, have_ctc, ctc_high_unknown, mtc_seen;
-    uint64_t ctc_tsc;   /* TSC at the crystal tick that deltas are counted from */
-    uint64_t ctc_ticks; /* crystal ticks since */
+    uint64_t ctc_tsc;    /* TSC at the last crystal tick before the TMA */
+    uint64_t ctc_before; /* crystal ticks from the beginning of that MTC period to it */
+    uint64_t ctc_ticks;  /* from the beginning of that period to the last MTC */
     uint8_t last_mtc;
     /* core cycles */
     unsigned core_ratio;       /* CBR; 0: not known */
@@ -115,8 +116,8 @@ struct clock {
 };
 
 void clock_init(struct clock *c, const struct clock_config *config);
-/* false for packets that tell no time. *sharp: the time is told by a TSC or MTC packet */
-bool clock_packet(struct clock *c, const struct packet *p, bool *sharp);
+/* false for packets that tell no time. *told: a TSC or MTC packet told it, c->mark, with no estimate in it. */
+bool clock_packet(struct clock *c, const struct packet *p, bool *told);
 
 /* ---- flow (walk.c, events.c) ---- */
 
@@ -125,8 +126,10 @@ struct findings {
     void *ctx;
     void (*insn)(void *ctx, const struct insn *in); /* executed */
     void (*cycles)(void *ctx, uint64_t cycles);     /* exactly here, since the last such place */
-    void (*time)(void *ctx, uint64_t tsc);          /* TSC or MTC */
+    void (*time)(void *ctx, uint64_t tsc);          /* as a TSC or MTC packet told */
     void (*jump)(void *ctx); /* control goes elsewhere by something that is no instruction, or was lost */
+    /* A loss: first what was walked over to here, which may have been executed or not. */
+    void (*unproved)(void *ctx, const struct insn *in);
     void (*loss)(void *ctx, uint64_t offset, uint64_t ip, const char *why); /* OVF, or an error */
 };
 
@@ -141,6 +144,14 @@ enum state {
     OVERFLOWN, /* after an OVF: FUP or TIP.PGE will tell */
     OFF,
     ON,
+};
+
+/* What a FUP is for, by the packet before it. */
+enum fup_use {
+    FUP_ALONE,    /* control leaves there: a TIP or TIP.PGD follows */
+    FUP_OF_STATE, /* where the processor stopped and the like */
+    FUP_OF_INSN,  /* PTWRITE, begin and end of a transaction: the walk comes by */
+    FUP_OF_CFE,   /* like one alone, but the instruction there may itself be what transfers control */
 };
 
 enum { RETURN_STACK = 64 };
@@ -164,14 +175,12 @@ struct oracle {
     unsigned bits_n;
     /* cycles that passed and have no place yet */
     uint64_t cycles;
-    bool cycles_exact;  /* they end at the packet at work */
-    bool cyc_threshold; /* CycThresh > 0: the exact time of a packet is known only with a CYC of its own */
-    /* what the next FUP is for */
-    bool fup_is_mark, fup_is_cfe;
+    bool cycles_exact;    /* a CYC stands before the packet at work, so they end exactly there */
+    enum fup_use fup_use; /* of the next FUP */
     unsigned cfe;
     /* a FUP that waits for its TIP or TIP.PGD */
     bool fup_waits;
-    bool fup_may_stand_alone; /* one of a CFE */
+    bool fup_of_cfe; /* it is that of a CFE */
     /* PSB+ so far */
     bool in_psb, psb_has_fup;
     uint64_t psb_fup;
@@ -180,13 +189,14 @@ struct oracle {
 
 struct oracle_config {
     unsigned mode; /* until a MODE.Exec tells; 0 = 64 */
-    bool cyc_threshold;
     struct clock_config clock;
 };
 
 void oracle_init(struct oracle *o, const struct oracle_config *config, const struct memory *memory,
                  const struct findings *find);
 void oracle_free(struct oracle *o);
+/* The reason of a loss that is a matter of taste: nothing says what may stand between a FUP and its TIP. */
+extern const char oracle_fup_after_fup[];
 /* Decodes a stretch of a stream with nothing missing in it. The state before it is forgotten, except time. */
 void oracle_run(struct oracle *o, const uint8_t *data, size_t size, uint64_t base);
 
@@ -197,7 +207,7 @@ void oracle_forget(struct oracle *o); /* unproved steps, bits, bindings, return 
 void oracle_prove(struct oracle *o);  /* the way was executed */
 void oracle_cycle_point(struct oracle *o);
 bool oracle_walk_to(struct oracle *o, uint64_t ip);
-bool oracle_walk_to_far(struct oracle *o);
+bool oracle_leave_context(struct oracle *o);
 bool oracle_walk_over_ptwrite(struct oracle *o);
 bool oracle_leave_by_branch_to(struct oracle *o, uint64_t target);
 bool oracle_follow_bits(struct oracle *o);

@@ -160,6 +160,8 @@ static int read_psb(struct reader *r, struct packet *p)
 static int read_tma(struct reader *r, struct packet *p)
 {
     int size = read_fixed(r, p, TMA, 7, 2, 2);
+    if (size > 0 && (r->at[4] || r->at[6] & 0xfe)) /* reserved */
+        return IS_BAD;
     if (size > 0)
         p->count = (unsigned)little_endian(r->at + 5, 2) & 0x1ff;
     return size;

@@ -70,15 +70,14 @@ static void found_loss(void *ctx, uint64_t offset, uint64_t ip, const char *why)
     r->why = why;
 }
 
-static void decode(struct run *r, bool cyc_threshold, const char *code, size_t code_size, const char *trace,
-                   size_t size)
+static void decode(struct run *r, const char *code, size_t code_size, const char *trace, size_t size)
 {
     memset(r, 0, sizeof *r);
     r->code = code;
     r->code_size = code_size;
     struct memory memory = {r, read_code, NULL};
     struct findings find = {.ctx = r, .insn = found_insn, .cycles = found_cycles, .loss = found_loss};
-    struct oracle_config config = {.cyc_threshold = cyc_threshold};
+    struct oracle_config config = {.mode = 64};
     struct oracle o;
     oracle_init(&o, &config, &memory, &find);
     oracle_run(&o, (const uint8_t *)trace, size, 0);
@@ -93,7 +92,7 @@ static void executed(const struct run *r, size_t n, const unsigned *offset)
         assert_int_equal(r->ip[i], 0x1000 + offset[i]);
 }
 
-#define DECODE(r, code, trace) decode(r, false, code, sizeof(code) - 1, trace, sizeof(trace) - 1)
+#define DECODE(r, code, trace) decode(r, code, sizeof(code) - 1, trace, sizeof(trace) - 1)
 #define EXECUTED(r, ...)       executed(r, sizeof((unsigned[]){__VA_ARGS__}) / sizeof(unsigned), (unsigned[]){__VA_ARGS__})
 
 /* 00 nop; 01 je 04; 03 nop; 04 jmp 00 */
@@ -142,6 +141,16 @@ static void returns_are_bits_or_tips(void **state)
     assert_string_equal(r.why, "a compressed return without a call");
 }
 
+static void a_return_by_tip_elsewhere_leaves_the_stack(void **state)
+{
+    struct run r;
+    (void)state;
+    /* 00 call 06; 05 ret; 06 call 0c; 0b ret; 0c ret: by TIP to 05, by a bit to 0b, by a bit to 05, and nobody called that */
+    DECODE(&r, "\xe8\x01\x00\x00\x00\xc3\xe8\x01\x00\x00\x00\xc3\xc3", START TIP16 "\x05\x10\x1e");
+    EXECUTED(&r, 0, 6, 0xc, 5, 0xb);
+    assert_string_equal(r.why, "a compressed return without a call");
+}
+
 static void a_call_of_the_next_instruction_is_not_returned_to(void **state)
 {
     struct run r;
@@ -166,7 +175,7 @@ static void the_return_stack_holds_64(void **state)
     *t++ = 0x06;         /* je taken: to ret */
     memset(t, 0x06, 65); /* 64 returns to 07, one too many */
     t += 65;
-    decode(&r, false, code, sizeof code - 1, trace, (size_t)(t - trace));
+    decode(&r, code, sizeof code - 1, trace, (size_t)(t - trace));
     assert_int_equal(r.n, 65 * 2 + 1 + 64);
     assert_int_equal(r.ip[65 * 2 + 64], 0x1007);
     assert_int_equal(r.losses, 1);
@@ -211,10 +220,6 @@ static void a_far_transfer_ends_the_context(void **state)
     DECODE(&r, "\x90\x0f\x05\x90\x0f\x05", START PGD0 PGE16 "\x03\x10" PGD0);
     EXECUTED(&r, 0, 1, 3, 4);
     assert_int_equal(r.losses, 0);
-    /* a conditional branch cannot */
-    DECODE(&r, loop_code, START PGD0);
-    assert_int_equal(r.n, 0);
-    assert_int_equal(r.losses, 1);
 }
 
 static void a_direct_branch_leaves_the_filter(void **state)
@@ -346,20 +351,12 @@ static void cycles_belong_to_the_first_branch(void **state)
     assert_int_equal(r.cycles[2], 4095);
 }
 
-static void cycles_of_an_mtc_are_not_those_of_a_branch_under_a_threshold(void **state)
+static void cycles_of_an_mtc_are_not_those_of_a_branch(void **state)
 {
     struct run r;
     (void)state;
-    static const char trace[] = START "\x2b\x59\x01"
-                                      "\x06"
-                                      "\x1b\x06";
-    /* without a threshold every cycle with packets has its CYC: the TNT is of the MTC's cycle */
-    decode(&r, false, loop_code, sizeof loop_code - 1, trace, sizeof trace - 1);
-    assert_int_equal(r.points, 2);
-    assert_int_equal(r.cycles[0], 5);
-    assert_int_equal(r.cycles_at[0], 2);
-    assert_int_equal(r.cycles[1], 3);
-    decode(&r, true, loop_code, sizeof loop_code - 1, trace, sizeof trace - 1);
+    /* CYC 5, MTC, taken; CYC 3, taken: only the second branch has a CYC of its own */
+    DECODE(&r, loop_code, START "\x2b\x59\x01\x06\x1b\x06");
     assert_int_equal(r.points, 1);
     assert_int_equal(r.cycles[0], 8);
     assert_int_equal(r.cycles_at[0], 5);
@@ -383,29 +380,29 @@ static void a_cyc_holds_64_bits(void **state)
 static void a_64_bit_time_comes_from_the_crystal(void **state)
 {
     struct clock c;
-    bool sharp;
+    bool told;
     (void)state;
     /* TSC = 4 crystal ticks; MTC every 8. TSC 1000 with FC 3, CTC 0x0815 = 5 ticks into period 0x02 (of 8 bits):
      * the period began at 1000 - 3 - 5 * 4 = 977; MTC 0x04 is 16 ticks on: 977 + 64 = 1041 */
     struct clock_config config = {.mtc_freq = 3, .ctc_n = 4, .ctc_d = 1, .max_ratio = 40};
     clock_init(&c, &config);
-    assert_true(clock_packet(&c, &(struct packet){.kind = TSC, .value = 1000}, &sharp) && sharp);
-    clock_packet(&c, &(struct packet){.kind = TMA, .value = 0x0815, .count = 3}, &sharp);
+    assert_true(clock_packet(&c, &(struct packet){.kind = TSC, .value = 1000}, &told) && told);
+    clock_packet(&c, &(struct packet){.kind = TMA, .value = 0x0815, .count = 3}, &told);
     assert_int_equal(c.tsc, 1000);
-    clock_packet(&c, &(struct packet){.kind = MTC, .value = 0x04}, &sharp);
-    assert_true(sharp);
+    clock_packet(&c, &(struct packet){.kind = MTC, .value = 0x04}, &told);
+    assert_true(told);
     assert_int_equal(c.tsc, 1041);
     /* the core at 20 : 40, so a cycle is two TSC ticks */
-    clock_packet(&c, &(struct packet){.kind = CBR, .value = 20}, &sharp);
-    clock_packet(&c, &(struct packet){.kind = CYC, .value = 10}, &sharp);
+    clock_packet(&c, &(struct packet){.kind = CBR, .value = 20}, &told);
+    clock_packet(&c, &(struct packet){.kind = CYC, .value = 10}, &told);
     assert_int_equal(c.tsc, 1061);
     /* an MTC that says less does not turn time back */
-    clock_packet(&c, &(struct packet){.kind = MTC, .value = 0x04 + 0}, &sharp);
+    clock_packet(&c, &(struct packet){.kind = MTC, .value = 0x04 + 0}, &told);
     assert_true(c.tsc >= 1061);
     /* 56 bits near a reference of 64 */
     config.tsc_reference = UINT64_C(0x0200000000000010);
     clock_init(&c, &config);
-    clock_packet(&c, &(struct packet){.kind = TSC, .value = UINT64_C(0xfffffffffffff0)}, &sharp);
+    clock_packet(&c, &(struct packet){.kind = TSC, .value = UINT64_C(0xfffffffffffff0)}, &told);
     assert_true(c.tsc == UINT64_C(0x01fffffffffffff0));
 }
 
@@ -447,6 +444,7 @@ int main(void)
         cmocka_unit_test(bits_decide_branches_oldest_first),
         cmocka_unit_test(what_no_branch_proves_is_not_counted),
         cmocka_unit_test(returns_are_bits_or_tips),
+        cmocka_unit_test(a_return_by_tip_elsewhere_leaves_the_stack),
         cmocka_unit_test(a_call_of_the_next_instruction_is_not_returned_to),
         cmocka_unit_test(the_return_stack_holds_64),
         cmocka_unit_test(a_deferred_tip_keeps_the_bits),
@@ -461,7 +459,7 @@ int main(void)
         cmocka_unit_test(a_fup_after_ptwrite_cuts_nothing),
         cmocka_unit_test(transactions_begin_and_abort),
         cmocka_unit_test(cycles_belong_to_the_first_branch),
-        cmocka_unit_test(cycles_of_an_mtc_are_not_those_of_a_branch_under_a_threshold),
+        cmocka_unit_test(cycles_of_an_mtc_are_not_those_of_a_branch),
         cmocka_unit_test(a_cyc_holds_64_bits),
         cmocka_unit_test(a_64_bit_time_comes_from_the_crystal),
         cmocka_unit_test(instructions_that_look_like_branches),

@@ -24,9 +24,13 @@ static uint64_t extend_tsc(uint64_t low, uint64_t reference)
     return same;
 }
 
+/* The TSC so many crystal ticks after the MTC period began in which the TMA stood; rounded down once. */
 static uint64_t tsc_of_ticks(const struct clock *c, uint64_t ticks)
 {
-    return (uint64_t)((unsigned __int128)ticks * c->config.ctc_n / c->config.ctc_d);
+    __int128 n = c->config.ctc_n, d = c->config.ctc_d;
+    __int128 delta = ((__int128)ticks - (__int128)c->ctc_before) * n;
+    __int128 floor = delta >= 0 ? delta / d : -((-delta + d - 1) / d);
+    return c->ctc_tsc + (uint64_t)floor;
 }
 
 /* The estimate never goes back. */
@@ -62,7 +66,8 @@ static void on_tma(struct clock *c, uint64_t ctc, uint64_t fc)
     /* MTC shows bits n+7..n of the crystal counter, TMA only bits 15..0: what lacks comes with the first MTC. */
     c->ctc_high_unknown = n > 8;
     c->last_mtc = (uint8_t)(ctc >> n);
-    c->ctc_tsc = c->packet_tsc - fc - tsc_of_ticks(c, into_period);
+    c->ctc_tsc = c->packet_tsc - fc;
+    c->ctc_before = into_period;
     c->ctc_ticks = 0;
     c->have_ctc = true;
     c->mtc_seen = false;
@@ -86,7 +91,7 @@ static bool on_mtc(struct clock *c, uint8_t mtc)
         delta = 256;
     c->ctc_ticks += (uint64_t)delta << n;
     c->last_mtc = mtc;
-    uint64_t tsc = c->ctc_tsc + tsc_of_ticks(c, c->ctc_ticks);
+    uint64_t tsc = tsc_of_ticks(c, c->ctc_ticks);
     if (c->mtc_seen && c->cycles) {
         c->cal_tsc = tsc - c->mark;
         c->cal_cyc = c->cycles;
@@ -114,19 +119,19 @@ static void on_cbr(struct clock *c, unsigned ratio)
     c->core_ratio = ratio;
 }
 
-bool clock_packet(struct clock *c, const struct packet *p, bool *sharp)
+bool clock_packet(struct clock *c, const struct packet *p, bool *told)
 {
-    *sharp = false;
+    *told = false;
     switch (p->kind) {
     case TSC:
         on_tsc(c, p->value);
-        *sharp = true;
+        *told = true;
         return true;
     case TMA:
         on_tma(c, p->value, p->count);
         return true;
     case MTC:
-        *sharp = on_mtc(c, (uint8_t)p->value);
+        *told = on_mtc(c, (uint8_t)p->value);
         return true;
     case CYC:
         on_cyc(c, p->value);

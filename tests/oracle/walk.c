@@ -25,11 +25,17 @@ static void push_return(struct oracle *o, uint64_t ip)
         o->stack_n++;
 }
 
+static uint64_t top_return(const struct oracle *o)
+{
+    return o->stack[(o->stack_top + RETURN_STACK - 1) % RETURN_STACK];
+}
+
 static uint64_t pop_return(struct oracle *o)
 {
-    o->stack_n--;
+    uint64_t top = top_return(o);
     o->stack_top = (o->stack_top + RETURN_STACK - 1) % RETURN_STACK;
-    return o->stack[o->stack_top];
+    o->stack_n--;
+    return top;
 }
 
 /* `in` is executed, then the instruction at `to`. Not proved yet. */
@@ -120,17 +126,26 @@ static bool is_decision(const struct insn *in, uint64_t unused)
 
 static bool is_at(const struct insn *in, uint64_t ip) { return in->ip == ip; }
 
+/* Far transfers and changes of CR3 do; near branches may leave an address filter, and not all hardware then tells where to. */
 static bool leaves_context(const struct insn *in, uint64_t unused)
 {
     (void)unused;
-    return in->branch == FAR || in->mov_cr3;
+    return in->mov_cr3 || needs_trace(in);
 }
 
 static bool leaves_to(const struct insn *in, uint64_t target)
 {
-    if (in->branch == COND || in->branch == JMP || in->branch == CALL)
+    switch (in->branch) {
+    case STRAIGHT: /* out of the filter without a branch */
+        return in->next == target;
+    case COND:
+        return in->target == target || in->next == target;
+    case JMP:
+    case CALL:
         return in->target == target;
-    return needs_trace(in);
+    default:
+        return true;
+    }
 }
 
 bool oracle_walk_to(struct oracle *o, uint64_t ip)
@@ -141,11 +156,11 @@ bool oracle_walk_to(struct oracle *o, uint64_t ip)
     return walk(o, is_at, ip, "a branch stands before the place that the trace tells", &in);
 }
 
-/* A far transfer, or a change of CR3, that ended the context: executed. */
-bool oracle_walk_to_far(struct oracle *o)
+/* To where the context ended without an address to go to: executed. */
+bool oracle_leave_context(struct oracle *o)
 {
     struct insn in;
-    if (!walk(o, leaves_context, 0, "a branch that cannot leave the context", &in))
+    if (!walk(o, leaves_context, 0, "", &in))
         return false;
     decide(o, &in, in.next);
     return true;
@@ -182,12 +197,12 @@ bool oracle_follow_bits(struct oracle *o)
         bool taken = o->bits >> --o->bits_n & 1;
         if (in.branch == COND)
             decide(o, &in, taken ? in.target : in.next);
-        else if (!taken)
-            return oracle_lose(o, "not-taken for a return");
-        else if (o->stack_n == 0)
-            return oracle_lose(o, "a compressed return without a call");
-        else
+        else if (taken && o->stack_n > 0)
             decide(o, &in, pop_return(o));
+        else {
+            step(o, &in, in.ip);
+            return oracle_lose(o, taken ? "a compressed return without a call" : "not-taken for a return");
+        }
         /* A CYC before the TNT is the time of its first branch. */
         oracle_cycle_point(o);
     }
@@ -201,6 +216,10 @@ bool oracle_tip(struct oracle *o, uint64_t target)
         return false;
     if (in.branch == COND)
         return oracle_lose(o, "TIP where a TNT is due");
+    /* libipt leaves the stack as it is at a return that was not compressed, perf and the SDM pop always. No sound trace tells
+     * them apart where the return goes elsewhere; where it goes back to its caller, its call is over. */
+    if (in.branch == RET && o->stack_n > 0 && top_return(o) == target)
+        pop_return(o);
     decide(o, &in, target);
     oracle_cycle_point(o);
     return true;

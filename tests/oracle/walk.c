@@ -25,17 +25,11 @@ static void push_return(struct oracle *o, uint64_t ip)
         o->stack_n++;
 }
 
-static uint64_t top_return(const struct oracle *o)
-{
-    return o->stack[(o->stack_top + RETURN_STACK - 1) % RETURN_STACK];
-}
-
 static uint64_t pop_return(struct oracle *o)
 {
-    uint64_t top = top_return(o);
-    o->stack_top = (o->stack_top + RETURN_STACK - 1) % RETURN_STACK;
     o->stack_n--;
-    return top;
+    o->stack_top = (o->stack_top + RETURN_STACK - 1) % RETURN_STACK;
+    return o->stack[o->stack_top];
 }
 
 /* `in` is executed, then the instruction at `to`. Not proved yet. */
@@ -216,10 +210,8 @@ bool oracle_tip(struct oracle *o, uint64_t target)
         return false;
     if (in.branch == COND)
         return oracle_lose(o, "TIP where a TNT is due");
-    /* libipt leaves the stack as it is at a return that was not compressed, perf and the SDM pop always. No sound trace tells
-     * them apart where the return goes elsewhere; where it goes back to its caller, its call is over. */
-    if (in.branch == RET && o->stack_n > 0 && top_return(o) == target)
-        pop_return(o);
+    /* libipt leaves the stack as it is at a return that was not compressed, perf pops always: no sound trace tells the two
+     * apart. */
     decide(o, &in, target);
     oracle_cycle_point(o);
     return true;

@@ -190,10 +190,10 @@ int dump_perf(struct dump *d, const char *path, const uint64_t *only_stream)
     struct assay_pt_recording *rec;
     struct assay_error e = {0};
     uint64_t breaks = 0;
-    if (assay_pt_recording_open(path, &rec, &e) < 0)
-        return cli_fail_error(c, &e);
+    int status = trace_open_perf(c, path, &rec);
+    if (status != CLI_OK)
+        return status;
     size_t streams = assay_pt_recording_streams(rec), first = 0, last = streams;
-    int status = CLI_OK;
     if (only_stream && *only_stream >= streams)
         status = cli_fail(c, CLI_USAGE, "--stream %" PRIu64 ": the file has %zu stream%s, counted from 0", *only_stream,
                           streams, streams == 1 ? "" : "s");

@@ -152,9 +152,20 @@ static int open_raw(struct cli *c, struct assay_pt_recording **rec)
     return status;
 }
 
-int trace_open(struct cli *c, struct assay_pt_recording **rec)
+int trace_open_perf(const struct cli *c, const char *path, struct assay_pt_recording **rec)
 {
     struct assay_error e = {0};
+    if (assay_pt_recording_open(path, rec, &e) < 0)
+        return cli_fail_error(c, &e);
+    if (assay_pt_recording_info(*rec)->present || assay_pt_recording_streams(*rec))
+        return CLI_OK;
+    trace_faults(c, *rec);
+    assay_pt_recording_close(*rec);
+    return cli_fail(c, CLI_CANNOT, "%s: no Processor Trace in it; `perf report -i %s` shows its events", path, path);
+}
+
+int trace_open(struct cli *c, struct assay_pt_recording **rec)
+{
     const char *as = cli_value(c, TRACE_AS);
     int status = cli_need_operands(c, 1);
     if (status != CLI_OK)
@@ -163,7 +174,7 @@ int trace_open(struct cli *c, struct assay_pt_recording **rec)
         return cli_fail(c, CLI_USAGE, "--as %s: not one of pt, perf", as);
     if (as && strcmp(as, "pt") == 0)
         return open_raw(c, rec);
-    return assay_pt_recording_open(c->operand[0], rec, &e) < 0 ? cli_fail_error(c, &e) : CLI_OK;
+    return trace_open_perf(c, c->operand[0], rec);
 }
 
 int trace_streams(struct cli *c, const struct assay_pt_recording *rec, size_t *first, size_t *end)
@@ -191,7 +202,7 @@ int trace_flow(struct cli *c, const struct assay_pt_recording *rec, size_t strea
     return code < 0 ? cli_fail_error(c, &e) : CLI_OK;
 }
 
-bool trace_faults(struct cli *c, const struct assay_pt_recording *rec)
+bool trace_faults(const struct cli *c, const struct assay_pt_recording *rec)
 {
     const struct assay_diag *d;
     size_t n = 0;

@@ -34,6 +34,8 @@ enum {
         TRACE_RATIO, 0, "max-ratio", "N", "of a raw trace: the TSC runs at N bus clocks"                               \
     }
 
+/* Opens a perf.data that must have Processor Trace. CLI_OK, or an exit status after a message. */
+int trace_open_perf(const struct cli *c, const char *path, struct assay_pt_recording **rec);
 /* Opens the verb's only operand. CLI_OK, or an exit status after a message. */
 int trace_open(struct cli *c, struct assay_pt_recording **rec);
 /* The streams that --stream selects: [*first, *end). */
@@ -49,7 +51,7 @@ struct trace_gaps { /* of a flow */
 };
 void trace_note_gap(struct trace_gaps *g, const struct assay_flow_event *e);
 /* Says where the file itself is cut or damaged; whether it is. */
-bool trace_faults(struct cli *c, const struct assay_pt_recording *rec);
+bool trace_faults(const struct cli *c, const struct assay_pt_recording *rec);
 /* What was lost on the way and what code was missing, on stderr: CLI_OK or CLI_LOSSES. */
 int trace_losses(struct cli *c, const struct assay_pt_recording *rec, const struct assay_ledger *ledger,
                  const struct trace_gaps *g);

@@ -10,7 +10,7 @@ struct flow_frame {
     uint64_t insns, cycles; /* counts of the stream when it was entered */
 };
 
-enum { INDENT_MOST = 60 };
+enum { INDENT_MOST = 60, MOST_FRAMES = 1 << 20 };
 
 /* Cycles are known at the exact places of the trace: a call that saw none of them took fewer than there are between two. */
 static bool cycles_known(const struct flow_print *p, const struct flow_frame *fr) { return p->cycles != fr->cycles; }
@@ -84,6 +84,8 @@ static void enter(struct flow_print *p, const struct assay_flow_block *b)
 
 static void call(struct flow_print *p, uint64_t return_ip)
 {
+    if (p->frames == MOST_FRAMES) /* no program is that deep: returns were lost */
+        flow_calls_end(p);
     if (!table_grow(&p->frame, &p->frames_room, p->frames + 1, sizeof *p->frame)) {
         p->failed = true;
         return;

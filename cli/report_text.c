@@ -202,6 +202,14 @@ static void put_node(struct cli *c, const struct report *r, uint32_t index, unsi
     }
 }
 
+static void put_left_out(struct cli *c, uint64_t n, const char *what)
+{
+    char buf[160];
+    snprintf(buf, sizeof buf, "(%" PRIu64 " %s)\n", n, what);
+    if (n)
+        put(c, buf);
+}
+
 void report_tree(struct cli *c, const struct report *r)
 {
     struct tree_print t = {0};
@@ -215,6 +223,8 @@ void report_tree(struct cli *c, const struct report *r)
                  r->min_permille / 10, r->min_permille % 10, r->top);
         put(c, buf);
     }
+    put_left_out(c, assay_profile_totals(r->profile)->folded,
+                 "entries into further call paths are counted with their callers: the tree is full");
 }
 
 static void put_place(struct cli *c, const struct report *r, uint32_t function, uint64_t ip)
@@ -245,6 +255,8 @@ void report_edges(struct cli *c, const struct report *r)
         put(c, "\n");
     }
     free(order);
+    put_left_out(c, assay_profile_totals(r->profile)->edges_left_out,
+                 "branches along further edges are left out: the table is full");
 }
 
 static void put_gaps(struct cli *c, const struct assay_profile_totals *t)

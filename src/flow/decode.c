@@ -183,7 +183,7 @@ static void fast_packets(struct assay_flow *f, const uint8_t *end)
             unsigned n = f->cyc != f->cyc_told ? 1 : tnt_bytes(w);
             n = n < f->window ? n : f->window;
             p += flow_memo_tnt(f, w & UINT32_MAX >> (32 - 8 * n), n);
-            if (f->state != ON || f->tnt_n || f->stop)
+            if (f->state != ON || f->tnt_n || f->stop || f->crowded)
                 break;
         } else if ((byte & 3) == 3) {
             uint64_t cycles;
@@ -197,7 +197,7 @@ static void fast_packets(struct assay_flow *f, const uint8_t *end)
             f->last_ip = pt_ip_apply(byte >> 5, pt_payload(p + 1, size), f->last_ip);
             p += 1 + size;
             fast_tip(f, f->last_ip);
-            if (f->state != ON || f->stop)
+            if (f->state != ON || f->stop || f->crowded)
                 break;
         } else if (byte == 0x59) {
             flow_clock_mtc(f, p[1]);
@@ -288,6 +288,8 @@ static void decode(struct assay_flow *f, const uint8_t *end, bool last)
 {
     while (f->at < end && !f->stop) {
         size_t size = (size_t)(end - f->at);
+        if (f->crowded)
+            flow_begin_anew(f);
         if (f->state == UNSYNCED && !find_sync(f, end, last))
             return;
         if (!f->irregular && size > PT_FAST_ROOM) {
@@ -384,6 +386,8 @@ int assay_flow_new(const struct assay_flow_config *config, struct assay_view *vi
     f->config = *config;
     if (!f->config.loop_limit)
         f->config.loop_limit = 65536;
+    if (!f->config.table_limit)
+        f->config.table_limit = TABLE_LIMIT;
     f->mode = (uint8_t)(config->mode ? config->mode : 64);
     f->errata = flow_errata(config->family, config->model);
     f->on_batch = on_batch;

@@ -241,6 +241,45 @@ void assay_flow_forget(struct assay_flow *f, uint64_t low, uint64_t high)
         renew_place(f);
 }
 
+/* Calls that wait for their return are kept: they are all that later packets refer to. */
+static bool keep_stack(struct assay_flow *f)
+{
+    struct site kept[STACK];
+    if (!flow_reserve(f, &f->sites, &f->sites_cap, sizeof *f->sites, STACK + 1)) /* one may stand there many times */
+        return false;
+    for (uint32_t i = 0; i < f->stack_depth; i++)
+        kept[i] = f->sites[f->stack[(f->stack_top - 1 - i) % STACK]];
+    f->sites_n = 1;
+    for (uint32_t i = 0; i < f->stack_depth; i++) {
+        kept[i].link = 0;
+        f->stack[(f->stack_top - 1 - i) % STACK] = f->sites_n;
+        f->sites[f->sites_n++] = kept[i];
+    }
+    return true;
+}
+
+void flow_begin_anew(struct assay_flow *f)
+{
+    uint64_t ip = f->link == LINK_NONE ? f->none_ip : f->runs[LINK_ID(f->link)].ip;
+    struct assay_view *view = f->spaces[f->space].view;
+    flow_deliver(f);
+    flow_memo_clear(f);
+    if (!keep_stack(f))
+        return;
+    for (uint32_t i = 0; i < f->spaces_n; i++)
+        free(f->spaces[i].slots);
+    f->spaces_n = 0;
+    f->runs_n = 1;
+    f->blocks_n = f->sizes_n = 0;
+    f->generation++;
+    f->crowded = false;
+    if (!flow_use_view(f, view))
+        return;
+    f->link = f->state == ON ? flow_link_at(f, ip) : LINK_NONE;
+}
+
+uint32_t assay_flow_generation(const struct assay_flow *f) { return f->generation; }
+
 int assay_flow_set_view(struct assay_flow *f, struct assay_view *view)
 {
     if (f->spaces[f->space].view == view)

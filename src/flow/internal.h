@@ -25,7 +25,10 @@ enum {
 #define LINK_KIND(link) ((link)&7u)
 #define LINK_NONE       LINK(0, LINK_SLOW) /* no code at flow.none_ip */
 
-enum { RUN_BLOCKS = 32, BLOCK_INSNS = 1 << 16, RUNS_MAX = 1 << 28 };
+enum { RUN_BLOCKS = 32, RUNS_MAX = 1 << 28 };
+/* Straight code is cut at such an address, where it is long: runs that begin at different places in it share the rest. */
+enum { CUT_INSNS = 512, CUT_ALIGN = 1024 };
+enum { TABLE_LIMIT = 128 << 20 };
 
 enum { NODE_LOOP = 1 << 0, NODE_PAGING = 1 << 1, NODE_VMCS = 1 << 2, NODE_DEAD = 1 << 3 };
 
@@ -129,6 +132,7 @@ struct assay_flow {
     uint32_t stack[STACK]; /* indices of sites */
     uint8_t slot_shift, tnt_n, mode, state;
     bool irregular; /* the next packet must take the general way */
+    bool crowded;   /* the run tables are too large: they begin anew before the next packet */
 
     struct memo *memos;
     uint32_t *path_run;
@@ -172,6 +176,7 @@ struct assay_flow {
     uint32_t blocks_n, blocks_cap;
     uint8_t *sizes;
     uint32_t sizes_n, sizes_cap;
+    uint32_t generation;
     struct space *spaces;
     uint32_t spaces_n, spaces_cap, space;
 
@@ -215,6 +220,8 @@ uint64_t flow_last_ip(const struct assay_flow *f, uint32_t id);
 /* The first instruction of the run with a flag; -1 when there is none. *ip gets its address. */
 int64_t flow_find_flag(struct assay_flow *f, uint32_t id, unsigned flag, uint64_t *ip);
 bool flow_use_view(struct assay_flow *f, struct assay_view *view);
+/* Forgets all runs. The walk goes on where it is. */
+void flow_begin_anew(struct assay_flow *f);
 void flow_graph_free(struct assay_flow *f);
 
 /* emit.c */

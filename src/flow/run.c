@@ -54,6 +54,11 @@ static bool add_insn(struct making *m, struct assay_flow_block *b, uint64_t ip, 
     return true;
 }
 
+static bool cut_here(const struct making *m, uint64_t end, const struct assay_insn *insn)
+{
+    return m->run->insns >= CUT_INSNS && end % CUT_ALIGN < insn->size;
+}
+
 /* One block from ip on, in a table that has room for it. False when it has no instruction. */
 static bool make_block(struct making *m, uint64_t ip)
 {
@@ -68,9 +73,10 @@ static bool make_block(struct making *m, uint64_t ip)
     *b = (struct assay_flow_block){
         .ip = ip, .dso = code.dso, .dso_addr = code.dso_addr, .sizes = f->sizes_n, .mode = f->mode};
     size_t at = 0;
-    while (at < code.size && b->insns < BLOCK_INSNS) {
+    while (at < code.size) {
         struct assay_insn insn;
-        if (!read_insn(m, &code, at, ip, &insn) || !add_insn(m, b, ip, &insn) || insn.kind != ASSAY_INSN_OTHER)
+        if (!read_insn(m, &code, at, ip, &insn) || !add_insn(m, b, ip, &insn) || insn.kind != ASSAY_INSN_OTHER ||
+            cut_here(m, b->end, &insn))
             break;
         at += insn.size;
         ip = b->end;
@@ -106,6 +112,8 @@ static void make_blocks(struct making *m, struct node *node, uint64_t ip)
             return;
         if (b->kind != ASSAY_INSN_OTHER && b->kind != ASSAY_INSN_JMP && b->kind != ASSAY_INSN_CALL)
             return;
+        if (m->run->insns >= CUT_INSNS)
+            return;
         ip = b->kind == ASSAY_INSN_OTHER ? b->end : b->target;
         if (flow_locate(f, id, ip) >= 0) {
             m->flags |= NODE_LOOP;
@@ -123,6 +131,13 @@ static unsigned link_kind(const struct assay_flow_run *run, const struct node *n
     };
     unsigned k = kind[run->kind];
     return k == LINK_SLOW ? k : k | (node->pushes ? 1 : 0);
+}
+
+static uint64_t table_bytes(const struct assay_flow *f)
+{
+    uint64_t run = sizeof *f->nodes + sizeof *f->runs + 2 * sizeof *f->slots;
+    return f->runs_n * run + f->blocks_n * (uint64_t)sizeof *f->blocks + f->sites_n * (uint64_t)sizeof *f->sites +
+           f->sizes_n;
 }
 
 uint32_t flow_make_run(struct assay_flow *f, uint64_t ip)
@@ -145,5 +160,6 @@ uint32_t flow_make_run(struct assay_flow *f, uint64_t ip)
     if (!m.run->blocks)
         return LINK_NONE;
     node->flags = m.flags;
+    f->crowded = table_bytes(f) > f->config.table_limit;
     return LINK(f->runs_n++, link_kind(m.run, node));
 }

@@ -40,17 +40,23 @@ static bool same_edge(const struct assay_profile_edge *a, const struct assay_pro
 
 static int add_edge(struct edges *e, const struct assay_profile_edge *add)
 {
-    uint64_t key = add->from * UINT64_C(0x9e3779b97f4a7c15) + add->to;
+    uint64_t functions = (uint64_t)add->from_function << 32 | add->to_function;
+    uint64_t key = add->from * UINT64_C(0x9e3779b97f4a7c15) + add->to + functions * UINT64_C(0xff51afd7ed558ccd);
     for (;; key++) { /* other edges may hash alike */
+        uint32_t known = table_map_find(&e->at, key);
+        if (known && same_edge(&e->edge[known - 1], add)) {
+            e->edge[known - 1].count += add->count;
+            return ASSAY_OK;
+        }
+        if (known)
+            continue;
+        if (e->edges >= e->limit) {
+            e->left_out += add->count;
+            return ASSAY_OK;
+        }
         uint32_t *at = table_map_at(&e->at, key);
         if (!at)
             return ASSAY_E_MEMORY;
-        if (*at && same_edge(&e->edge[*at - 1], add)) {
-            e->edge[*at - 1].count += add->count;
-            return ASSAY_OK;
-        }
-        if (*at)
-            continue;
         if (!table_grow(&e->edge, &e->room, e->edges + 1, sizeof *e->edge))
             return ASSAY_E_MEMORY;
         e->edge[e->edges] = *add;
@@ -73,7 +79,7 @@ static int add_parts(struct edges *e, const struct part *from, const struct part
     return add_edge(e, &edge);
 }
 
-int edges_stream_end(struct assay_profile *p)
+int edges_settle(struct assay_profile *p)
 {
     struct edges *e = &p->edges;
     int status = ASSAY_OK;

@@ -32,6 +32,10 @@ struct frame {
 struct tree { /* call paths: window bins run parallel to nodes */
     struct assay_profile_node *node;
     size_t nodes, room;
+    uint32_t *last_child;   /* by node; 0: none */
+    size_t last_room;
+    size_t limit;           /* of nodes */
+    uint64_t folded;        /* see assay_profile_totals */
     struct table_map child; /* parent << 32 | function -> node */
     struct window window;
     struct frame stack[4096];
@@ -43,7 +47,8 @@ struct tree { /* call paths: window bins run parallel to nodes */
 
 struct edges {
     struct assay_profile_edge *edge;
-    size_t edges, room;
+    size_t edges, room, limit;
+    uint64_t left_out;     /* see assay_profile_totals */
     struct table_map at;   /* hash of an edge -> index */
     struct table_map step; /* run << 32 | run -> index into count, of the present stream */
     uint64_t *count;
@@ -58,7 +63,9 @@ struct assay_profile {
     size_t functions, function_room;
     struct table_map function_at; /* dso << 32 | symbol id -> index */
     struct assay_profile_totals totals;
+    size_t run_limit;
     /* the present stream */
+    uint32_t generation; /* of the flow, whose ids index[] and cut_at hold */
     uint32_t *index; /* flow run id -> run + 1 */
     size_t index_room;
     struct table_map cut_at; /* flow run id << 32 | instructions -> run */
@@ -86,7 +93,8 @@ void tree_free(struct tree *t);
 int tree_finish(struct tree *t);
 /* edges.c */
 int edges_step(struct assay_profile *p, uint32_t from, uint32_t to);
-int edges_stream_end(struct assay_profile *p);
+/* Steps so far become edges. */
+int edges_settle(struct assay_profile *p);
 int edges_merge(struct assay_profile *to, const struct assay_profile *from, const uint32_t *function);
 void edges_free(struct edges *e);
 

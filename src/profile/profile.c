@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NODES = 1 << 19, EDGES = 1 << 19, RUNS = 1 << 20 };
+
 int assay_profile_new(struct assay_image *image, unsigned want, struct assay_profile **out)
 {
     struct assay_profile *p = calloc(1, sizeof *p);
@@ -14,11 +16,22 @@ int assay_profile_new(struct assay_image *image, unsigned want, struct assay_pro
     p->want = want;
     p->before = UINT32_MAX;
     p->window.last = p->tree.window.last = UINT32_MAX;
+    p->tree.limit = NODES;
+    p->edges.limit = EDGES;
+    p->run_limit = RUNS;
     *out = p;
     return ASSAY_OK;
 }
 
-static void clear_stream(struct assay_profile *p)
+void assay_profile_limit(struct assay_profile *p, uint32_t nodes, uint32_t edges, uint32_t runs)
+{
+    p->tree.limit = nodes ? nodes : p->tree.limit;
+    p->edges.limit = edges ? edges : p->edges.limit;
+    p->run_limit = runs ? runs : p->run_limit;
+}
+
+/* Forgets the runs. */
+static void clear_runs(struct assay_profile *p)
 {
     free(p->index);
     free(p->run);
@@ -36,12 +49,50 @@ void assay_profile_free(struct assay_profile *p)
 {
     if (!p)
         return;
-    clear_stream(p);
+    clear_runs(p);
     tree_free(&p->tree);
     edges_free(&p->edges);
     free(p->function);
     table_map_free(&p->function_at);
     free(p);
+}
+
+static void add_counts(struct assay_profile_counts *to, const struct assay_profile_counts *from)
+{
+    to->insns += from->insns;
+    to->timed += from->timed;
+    to->cycles += from->cycles;
+    to->calls += from->calls;
+}
+
+/* A run's counts go to the functions of its parts, by their share of its instructions. */
+static void fold_run(struct assay_profile *p, const struct known_run *r, const struct assay_profile_counts *c)
+{
+    uint64_t times = c->insns / r->insns, timed = c->timed / r->insns;
+    for (uint32_t i = 0; i < r->parts; i++) {
+        const struct part *part = &p->part[r->first_part + i];
+        struct assay_profile_counts *self = &p->function[part->function].self;
+        self->insns += times * part->insns;
+        self->timed += timed * part->insns;
+        self->cycles += c->cycles * part->insns / r->insns;
+        if (i == 0)
+            self->calls += r->entries;
+        else if (part->at_start && (part[-1].kind == ASSAY_INSN_CALL ||
+                                    (part[-1].kind == ASSAY_INSN_JMP && part[-1].function != part->function)))
+            self->calls += times;
+    }
+    add_counts(&p->totals.counts, c);
+}
+
+/* Folds what was counted by run into functions and edges, and forgets the runs. */
+static int fold_runs(struct assay_profile *p)
+{
+    for (size_t n = 0; n < p->runs; n++)
+        if (p->run[n].insns)
+            fold_run(p, &p->run[n], &p->window.bin[n].counts);
+    int status = p->want & ASSAY_PROFILE_EDGES ? edges_settle(p) : ASSAY_OK;
+    clear_runs(p);
+    return status;
 }
 
 /* Does a branch of `kind` out of `from` enter the function of `to`, which begins there? */
@@ -137,9 +188,23 @@ static int count_event(struct assay_profile *p, const struct assay_flow *f, cons
     return ASSAY_OK;
 }
 
+/* Runs that the flow has forgotten, or that are too many, make room. The interval of cycles in which that happens is shared among what
+ * comes after it. */
+static int make_room(struct assay_profile *p, const struct assay_flow *flow)
+{
+    bool renewed = p->generation != assay_flow_generation(flow);
+    bool many = p->runs + p->parts + p->edges.steps >= p->run_limit;
+    if (!renewed && !many)
+        return ASSAY_OK;
+    p->generation = assay_flow_generation(flow);
+    return fold_runs(p);
+}
+
 int assay_profile_add(void *profile, struct assay_flow *flow, const struct assay_flow_batch *batch)
 {
     struct assay_profile *p = profile;
+    if (make_room(p, flow) != ASSAY_OK)
+        return ASSAY_E_MEMORY;
     for (size_t i = 0; i < batch->items_n; i++) {
         uint32_t item = batch->items[i];
         int status = ASSAY_OK;
@@ -157,44 +222,22 @@ int assay_profile_add(void *profile, struct assay_flow *flow, const struct assay
     return ASSAY_OK;
 }
 
-static void add_counts(struct assay_profile_counts *to, const struct assay_profile_counts *from)
+static void tell_limits(struct assay_profile *p)
 {
-    to->insns += from->insns;
-    to->timed += from->timed;
-    to->cycles += from->cycles;
-    to->calls += from->calls;
-}
-
-/* A run's counts go to the functions of its parts, by their share of its instructions. */
-static void fold_run(struct assay_profile *p, const struct known_run *r, const struct assay_profile_counts *c)
-{
-    uint64_t times = c->insns / r->insns, timed = c->timed / r->insns;
-    for (uint32_t i = 0; i < r->parts; i++) {
-        const struct part *part = &p->part[r->first_part + i];
-        struct assay_profile_counts *self = &p->function[part->function].self;
-        self->insns += times * part->insns;
-        self->timed += timed * part->insns;
-        self->cycles += c->cycles * part->insns / r->insns;
-        if (i == 0)
-            self->calls += r->entries;
-        else if (part->at_start && (part[-1].kind == ASSAY_INSN_CALL ||
-                                    (part[-1].kind == ASSAY_INSN_JMP && part[-1].function != part->function)))
-            self->calls += times;
-    }
-    add_counts(&p->totals.counts, c);
+    p->totals.folded += p->tree.folded;
+    p->totals.edges_left_out += p->edges.left_out;
+    p->tree.folded = p->edges.left_out = 0;
 }
 
 int assay_profile_stream_end(struct assay_profile *p)
 {
-    for (size_t n = 0; n < p->runs; n++)
-        if (p->run[n].insns)
-            fold_run(p, &p->run[n], &p->window.bin[n].counts);
-    int status = p->want & ASSAY_PROFILE_EDGES ? edges_stream_end(p) : ASSAY_OK;
+    int status = fold_runs(p);
     if (p->want & ASSAY_PROFILE_TREE) {
         window_restart(&p->tree.window);
         tree_begin(&p->tree);
     }
-    clear_stream(p);
+    p->generation = 0;
+    tell_limits(p);
     return status;
 }
 
@@ -228,6 +271,8 @@ int assay_profile_merge(struct assay_profile *to, const struct assay_profile *fr
     add_counts(&t->counts, &add->counts);
     t->outside_cycles += add->outside_cycles;
     t->overflows += add->overflows;
+    t->folded += add->folded;
+    t->edges_left_out += add->edges_left_out;
     for (size_t i = 0; i < ASSAY_PROFILE_GAPS && add->gap[i].count; i++)
         count_gap(t, &add->gap[i]);
     if (add->first_tsc && (!t->first_tsc || add->first_tsc < t->first_tsc))
@@ -237,6 +282,7 @@ int assay_profile_merge(struct assay_profile *to, const struct assay_profile *fr
     int status = tree_merge(to, from, map);
     if (status == ASSAY_OK)
         status = edges_merge(to, from, map);
+    tell_limits(to);
     free(map);
     return status;
 }

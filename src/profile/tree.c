@@ -8,25 +8,40 @@
 void tree_free(struct tree *t)
 {
     free(t->node);
+    free(t->last_child);
     table_map_free(&t->child);
     window_free(&t->window);
 }
 
 static uint32_t new_node(struct tree *t, uint32_t parent, uint32_t function)
 {
-    if (!table_grow(&t->node, &t->room, t->nodes + 1, sizeof *t->node) || window_new_bin(&t->window) == UINT32_MAX)
+    if (!table_grow(&t->node, &t->room, t->nodes + 1, sizeof *t->node) ||
+        !table_grow(&t->last_child, &t->last_room, t->nodes + 1, sizeof *t->last_child) ||
+        window_new_bin(&t->window) == UINT32_MAX)
         return UINT32_MAX;
     uint32_t n = (uint32_t)t->nodes++;
     t->node[n] = (struct assay_profile_node){.parent = parent, .function = function};
     return n;
 }
 
-/* The child of `parent` for a function, made when there is none. */
+static void append_child(struct tree *t, uint32_t parent, uint32_t n)
+{
+    uint32_t last = t->last_child[parent];
+    *(last ? &t->node[last].next_sibling : &t->node[parent].first_child) = n;
+    t->last_child[parent] = n;
+}
+
+/* The child of `parent` for a function, made when there is none; `parent` itself when there are too many nodes. */
 static uint32_t child_of(struct tree *t, uint32_t parent, uint32_t function)
 {
     if (t->nodes == 0 && new_node(t, 0, UINT32_MAX) == UINT32_MAX)
         return UINT32_MAX;
-    uint32_t *at = table_map_at(&t->child, (uint64_t)parent << 32 | function);
+    uint64_t key = (uint64_t)parent << 32 | function;
+    if (t->nodes >= t->limit && !table_map_find(&t->child, key)) {
+        t->folded++;
+        return parent;
+    }
+    uint32_t *at = table_map_at(&t->child, key);
     if (!at)
         return UINT32_MAX;
     if (*at)
@@ -35,10 +50,7 @@ static uint32_t child_of(struct tree *t, uint32_t parent, uint32_t function)
     if (n == UINT32_MAX)
         return n;
     *at = n + 1;
-    uint32_t *link = &t->node[parent].first_child;
-    while (*link)
-        link = &t->node[*link].next_sibling;
-    *link = n;
+    append_child(t, parent, n);
     return n;
 }
 
@@ -64,7 +76,7 @@ static bool call(struct tree *t, uint32_t function, uint64_t return_ip)
 {
     if (!push(t, function, return_ip))
         return false;
-    if (!t->over)
+    if (!t->over && top_is(t, function))
         t->window.bin[top(t)].counts.calls++;
     return true;
 }
@@ -125,7 +137,7 @@ static bool arrive(struct tree *t, const struct part *part)
         if (part->at_start && !top_is(t, part->function)) {
             if (!replace(t, part->function))
                 return false;
-            t->window.bin[top(t)].counts.calls++;
+            t->window.bin[top(t)].counts.calls += top_is(t, part->function);
             return true;
         }
         return replace(t, part->function);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any trace over any code that changes in time, as far as a profile: the ledger closes, every item names something that is there, and neither the sizes of the pieces nor
- * paths change what was executed. The input is
+ * paths nor tables that begin anew change what was executed. The input is
  *   byte 0     mode of the processor, address of the code, processor model, whether a PSB+ comes first
  *   byte 1     size of the pieces
  *   bytes 2-3  bytes of code, little endian; a second copy of it, shifted, takes its place as time goes on
@@ -225,13 +225,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!parse(&in, data, size))
         return 0;
     struct assay_image *im = image_of(&in);
-    struct run whole = {0}, pieces = {0}, paths = {.paths = true};
+    struct run whole = {0}, pieces = {0}, paths = {.paths = true}, small = {.paths = true};
     must(assay_profile_new(im, ASSAY_PROFILE_TREE | ASSAY_PROFILE_EDGES, &whole.profile) == ASSAY_OK, "no profile");
     decode(&in, im, &whole, in.size + 1);
     check_profile(whole.profile, &whole.digest);
     assay_profile_free(whole.profile);
     decode(&in, im, &pieces, in.piece);
     decode(&in, im, &paths, in.piece * 16);
+    in.config.table_limit = 400;
+    decode(&in, im, &small, in.size + 1);
+    must(whole.digest.insns == small.digest.insns && whole.digest.chk == small.digest.chk,
+         "small tables change the digest");
+    must(whole.order == small.order, "small tables change what is told");
     must(whole.digest.insns == pieces.digest.insns && whole.digest.chk == pieces.digest.chk,
          "pieces change the digest");
     must(whole.digest.insns == paths.digest.insns && whole.digest.chk == paths.digest.chk, "paths change the digest");

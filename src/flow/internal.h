@@ -293,6 +293,10 @@ void flow_clock_mtc(struct assay_flow *f, unsigned mtc);
 void flow_clock_cbr(struct assay_flow *f, unsigned ratio);
 uint64_t flow_clock_now(struct assay_flow *f);
 
+/* fast.c */
+/* Packets from flow.at on while they are the usual ones; end leaves PT_FAST_ROOM bytes to read. */
+void flow_fast_packets(struct assay_flow *f, const uint8_t *end);
+
 /* errata.c */
 enum {
     ERRATUM_BDM64 = 1 << 0,

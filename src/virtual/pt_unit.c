@@ -13,6 +13,9 @@ bool assay_pt_unit_room(struct assay_pt_unit *u)
     return false;
 }
 
+/* A last IP that no address is compressed against: where decoders disagree on it, the address is written whole. */
+static const uint64_t far_away = UINT64_C(0x5555555555555555);
+
 static void forget_calls(struct assay_pt_unit *u) { u->stack_depth = u->stack_kept = 0; }
 
 /* Back from an overflow when there is room again: the OVF, and where tracing goes on. What was pending is lost.
@@ -30,7 +33,7 @@ static bool resolve(struct assay_pt_unit *u, const uint64_t *next)
     put_ext(u, EXT_OVF, 0, 0);
     assay_pt_unit_put_time(u);
     assay_pt_unit_clock_restart(u);
-    u->last_ip = UINT64_C(0x5555555555555555); /* far from every address: decoders disagree on last IP after OVF */
+    u->last_ip = far_away; /* decoders disagree on last IP after OVF */
     if (u->enabled) {
         put_ip(u, OP_FUP, *next);
         if (u->mode_told != u->mode) /* a PSB+ tells what FUP cannot */
@@ -89,6 +92,7 @@ void assay_pt_unit_psb(struct assay_pt_unit *u, uint64_t next)
     put_cbr(u);
     if (u->enabled) {
         put_mode(u);
+        u->last_ip = far_away; /* 0 says the manual, but perf expands this one from the last IP before the PSB */
         put_ip(u, OP_FUP, next);
     }
     put_ext(u, EXT_PSBEND, 0, 0);

@@ -95,7 +95,7 @@ def main():
         print("skipped:", a.program[0], "or qemu-x86_64 or perf is not installed")
         return 77
     failed = 0
-    matrix = [""] if a.perf or a.timing != "flat" else map(",".join, itertools.product(RETURNS, PERIODS, CYCLES))
+    matrix = ["psb_period=0"] if a.perf else [""] if a.timing != "flat" else map(",".join, itertools.product(RETURNS, PERIODS, CYCLES))
     for options in matrix:
         with tempfile.TemporaryDirectory() as folder:
             bad = run_once(a, options, folder)

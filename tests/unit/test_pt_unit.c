@@ -379,7 +379,7 @@ static void psb_starts_afresh(void **state)
     r->seen = assay_pt_unit_written(&r->u);
     conds_at(r, 0, "TN");
     assay_pt_unit_indirect(&r->u, 0x401008);
-    expect(r, "TNT:TN TIP/1:401008 PSB PIP:12345060 CBR:24 MODE:64 FUP/2:401008 PSBEND");
+    expect(r, "TNT:TN TIP/1:401008 PSB PIP:12345060 CBR:24 MODE:64 FUP/3:401008 PSBEND");
     assay_pt_unit_ret(&r->u, 0x401005); /* its call stands before the PSB */
     expect(r, "TIP/1:401005");
 }

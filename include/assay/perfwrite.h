@@ -45,7 +45,7 @@ void assay_perfwrite_itrace_start(struct assay_perfwrite *w, struct assay_perfwr
 void assay_perfwrite_aux(struct assay_perfwrite *w, struct assay_perfwrite_who who, uint64_t offset, uint64_t size,
                          uint64_t flags);
 void assay_perfwrite_finished_round(struct assay_perfwrite *w);
-/* A per-thread stream: `size` trace bytes from fd at fd_offset on, in pieces. reference: TSC at the end. */
+/* A per-thread stream: `size` trace bytes from fd at fd_offset on, in one record. reference: TSC at the end. */
 void assay_perfwrite_auxtrace(struct assay_perfwrite *w, uint32_t idx, uint32_t tid, uint64_t reference, int fd,
                               uint64_t fd_offset, uint64_t size);
 

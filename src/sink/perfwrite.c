@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER = 104, ATTR = 112, IDS = 8, FEATURES = 256, PIECE = 8 << 20, EVENTS = 2 };
+enum { HEADER = 104, ATTR = 112, IDS = 8, FEATURES = 256, EVENTS = 2 };
 enum { SAMPLE_IP = 1, SAMPLE_TID = 2, SAMPLE_TIME = 4, SAMPLE_IDENTIFIER = 1 << 16 };
 enum { MISC_USER = 2, MISC_COMM_EXEC = 1 << 13, MISC_MMAP_BUILD_ID = 1 << 14, MISC_BUILD_ID_SIZE = 1 << 15 };
 static const uint64_t pt_id = 1, dummy_id = 2;
@@ -270,13 +270,16 @@ void assay_perfwrite_finished_round(struct assay_perfwrite *w)
     end_record(w);
 }
 
-static void put_piece(struct assay_perfwrite *w, uint32_t idx, uint32_t tid, uint64_t reference, uint64_t offset,
-                      uint64_t size)
+/* One record however long: perf on 64-bit hosts does not put together a packet that two records share. */
+void assay_perfwrite_auxtrace(struct assay_perfwrite *w, uint32_t idx, uint32_t tid, uint64_t reference, int fd,
+                              uint64_t fd_offset, uint64_t size)
 {
+    if (size == 0)
+        return;
     struct bytes *b = begin_record(w, ASSAY_PERF_AUXTRACE, 0);
     bytes_le(&w->index, w->file.at, 8);
     bytes_le(b, (size + 7) / 8 * 8, 8);
-    bytes_le(b, offset, 8);
+    bytes_le(b, 0, 8); /* offset */
     bytes_le(b, reference, 8);
     bytes_le(b, idx, 4);
     bytes_le(b, tid, 4);
@@ -284,17 +287,8 @@ static void put_piece(struct assay_perfwrite *w, uint32_t idx, uint32_t tid, uin
     bytes_le(b, 0, 4);
     bytes_le(&w->index, b->size, 8);
     end_record(w);
-}
-
-void assay_perfwrite_auxtrace(struct assay_perfwrite *w, uint32_t idx, uint32_t tid, uint64_t reference, int fd,
-                              uint64_t fd_offset, uint64_t size)
-{
-    for (uint64_t at = 0; at < size; at += PIECE) {
-        uint64_t n = size - at < PIECE ? size - at : PIECE;
-        put_piece(w, idx, tid, reference, at, n);
-        file_copy(&w->file, fd, fd_offset + at, n);
-        file_put(&w->file, (const uint8_t[8]){0}, (8 - n % 8) % 8); /* PAD packets */
-    }
+    file_copy(&w->file, fd, fd_offset, size);
+    file_put(&w->file, (const uint8_t[8]){0}, (8 - size % 8) % 8); /* PAD packets */
 }
 
 /* ---- features ---- */

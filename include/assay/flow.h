@@ -115,6 +115,7 @@ struct assay_flow_config {
     uint32_t tsc_ctc_n, tsc_ctc_d;    /* TSC per crystal tick = n/d; 0 = not known: MTC gives no time */
     unsigned max_ratio;               /* maximum non-turbo ratio (P1); 0 = not known */
     uint64_t loop_limit;              /* blocks without consuming trace before ASSAY_E_LOOP; 0 = 65536 */
+    uint64_t table_limit;             /* bytes of run tables after which they begin anew; 0 = 128 MB */
     uint64_t tsc_reference;           /* a TSC near the stream's: extends the packets' 56 bits to 64; 0 = none */
 };
 
@@ -148,6 +149,9 @@ const struct assay_flow_run *assay_flow_run_at(const struct assay_flow *f, uint3
 const struct assay_flow_block *assay_flow_block_at(const struct assay_flow *f, uint32_t index);
 /* Ids are 1 .. assay_flow_runs() - 1. */
 uint32_t assay_flow_runs(const struct assay_flow *f);
+/* Moves on between two batches when the run tables became too large and began anew: ids, blocks and sizes of earlier batches mean
+ * nothing any more. A caller that keeps them compares this at the beginning of each batch. */
+uint32_t assay_flow_generation(const struct assay_flow *f);
 /* Sizes in bytes of the block's instructions, block->insns of them: the addresses inside a block. Valid until the next feed. */
 const uint8_t *assay_flow_sizes(const struct assay_flow *f, const struct assay_flow_block *block);
 

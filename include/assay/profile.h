@@ -61,12 +61,17 @@ struct assay_profile_totals {
     uint64_t gaps, overflows;                         /* losses inside the flow */
     struct assay_profile_gap gap[ASSAY_PROFILE_GAPS]; /* in the order of first sight; count 0 ends */
     uint64_t first_tsc, last_tsc;
+    uint64_t folded; /* entries into call paths that were counted with the path they came from: the tree was full */
+    uint64_t edges_left_out; /* branches along edges that were not kept: there were too many */
 };
 
 /* One profile; it holds a reference to the image only by the caller's promise to keep it. One thread, see below. */
 struct assay_profile;
 int assay_profile_new(struct assay_image *image, unsigned want, struct assay_profile **out);
 void assay_profile_free(struct assay_profile *p);
+/* At most so many call paths, edges, and runs that are counted before they are folded into functions; 0 = as it is. Without a call
+ * half a million, half a million and a million, together at most some 300 MB. */
+void assay_profile_limit(struct assay_profile *p, uint32_t nodes, uint32_t edges, uint32_t runs);
 /* An assay_flow_batch_fn: ctx is the profile. One profile takes one stream at a time: call assay_profile_stream_end() between
  * two. Returns ASSAY_OK or ASSAY_E_MEMORY. */
 int assay_profile_add(void *profile, struct assay_flow *flow, const struct assay_flow_batch *batch);

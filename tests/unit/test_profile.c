@@ -254,12 +254,37 @@ static void two_streams_add_up_together_or_merged(void **state)
     assay_image_free(im);
 }
 
+/* With room for root and main only, what leaf does is main's, and the root's where it takes main's place; with room for one edge the others are left out; and functions are the
+ * same when runs are folded before each batch. */
+static void limits_fold_what_is_beyond_them(void **state)
+{
+    (void)state;
+    struct assay_image *im = make_image();
+    struct stream s = make_stream();
+    struct assay_profile *p = make_profile(im);
+    assay_profile_limit(p, 2, 1, 1);
+    profile_stream(im, p, &s);
+    profile_stream(im, p, &s);
+    assert_int_equal(assay_profile_finish(p), ASSAY_OK);
+    assert_int_equal(assay_profile_nodes(p), 2);
+    assert_int_equal(assay_profile_edges(p), 1);
+    const struct assay_profile_totals *t = assay_profile_totals(p);
+    assert_int_equal(assay_profile_node(p, 0)->total.insns, 32);
+    assert_int_equal(assay_profile_node(p, 1)->total.insns, 26);
+    assert_int_equal(assay_profile_node(p, 1)->self.calls, 2);
+    assert_int_equal(t->folded, 6); /* two calls and a jump to leaf, twice */
+    assert_int_equal(t->edges_left_out + assay_profile_edge(p, 0)->count, 14);
+    assay_profile_free(p);
+    assay_image_free(im);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_cycles_calls_tree_and_edges),
         cmocka_unit_test(a_split_function_keeps_its_place_in_the_tree),
         cmocka_unit_test(two_streams_add_up_together_or_merged),
+        cmocka_unit_test(limits_fold_what_is_beyond_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ static void add_fde(struct frames *f, const Dwarf_FDE *fde)
 
 static void walk_section(struct frames *f)
 {
-    Dwarf_Off next;
+    Dwarf_Off next = 0;
     Dwarf_CFI_Entry e;
     for (Dwarf_Off at = 0; at < f->data->d_size; at = next) {
         int s = dwarf_next_cfi(f->ident, f->data, true, at, &next, &e);

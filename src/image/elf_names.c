@@ -49,13 +49,13 @@ static void add_symbol(struct image_candidates *cs, const struct code_sections *
 {
     unsigned type = GELF_ST_TYPE(s->st_info);
     bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
-    if (!name || name[0] == '\0' || s->st_shndx >= code->n || !(function || type == STT_NOTYPE))
+    size_t size = name ? strcspn(name, "@") : 0; /* without "@@VERSION" */
+    if (size == 0 || s->st_shndx >= code->n || !(function || type == STT_NOTYPE))
         return;
     const struct image_range *r = &code->range[s->st_shndx];
     if (s->st_value < r->start || s->st_value >= r->end)
         return;
     bool sized = function && s->st_size > 0 && s->st_size <= UINT64_MAX - s->st_value;
-    size_t size = strcspn(name, "@"); /* without "@@VERSION" */
     image_candidate_add(cs, s->st_value, sized ? s->st_value + s->st_size : r->end,
                         sized ? IMAGE_SYM_SIZED : IMAGE_SYM_LABEL, bind_rank(s), name, size);
 }
@@ -132,6 +132,7 @@ static bool collect_debug_file(struct image_candidates *cs, Elf *elf, const stru
     bool found = false;
     if (debug) {
         Elf *d = elf_memory((char *)(uintptr_t)debug->bytes, debug->size);
+        cs->names_limit += debug->size * 4;
         found = d && collect_table(cs, d, SHT_SYMTAB);
         elf_end(d);
         image_file_free(debug);
@@ -170,6 +171,7 @@ void image_collect_elf(struct image_candidates *cs, const struct image_file *f)
     elf_version(EV_CURRENT);
     Elf *elf = elf_memory((char *)(uintptr_t)f->bytes, f->size);
     if (elf && elf_kind(elf) == ELF_K_ELF) {
+        cs->names_limit = f->size * 4; /* many symbols may share one long name */
         if (!collect_table(cs, elf, SHT_SYMTAB) && !collect_debug_file(cs, elf, f))
             collect_table(cs, elf, SHT_DYNSYM);
         collect_fixed(cs, elf);

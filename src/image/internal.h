@@ -213,7 +213,7 @@ struct image_candidates {
     struct image_candidate *c;
     size_t n, cap;
     char *names;
-    size_t names_n, names_cap;
+    size_t names_n, names_cap, names_limit; /* 0: none */
     size_t sorted; /* the first so many are sorted */
     bool failed;   /* memory was short */
 };

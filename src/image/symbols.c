@@ -53,7 +53,7 @@ void image_candidate_add(struct image_candidates *cs, uint64_t start, uint64_t e
                          unsigned bind, const char *name, size_t name_size)
 {
     struct image_candidate c = {.start = start, .end = end, .source = (uint8_t)source, .bind = (uint8_t)bind};
-    if (end <= start)
+    if (end <= start || (name && cs->names_limit && cs->names_n + name_size > cs->names_limit))
         return;
     struct image_candidate *grown = image_grow(cs->c, cs->n, &cs->cap, sizeof *grown);
     if (grown)
@@ -357,11 +357,26 @@ static void drop_rust_hash(char *name)
         name[n - 19] = '\0';
 }
 
-/* NULL when it is no name of C++ or Rust. */
+/* References to what stands earlier in a mangled name: each may double what comes out. */
+static unsigned references(const char *raw)
+{
+    unsigned n = 0;
+    for (; *raw; raw++)
+        n += (*raw == 'S' || *raw == 'T') && raw[1 + strspn(raw + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == '_';
+    return n;
+}
+
+/* NULL when it is no name of C++ or Rust, or one that was made to be endless: a few hundred bytes can stand for gigabytes. Of the
+ * names of LLVM, one in a thousand refers so often, and none comes out at such a length. */
 static char *demangle(const char *raw)
 {
+    enum { MOST_REFERENCES = 24, MOST_GROWTH = 64 };
     int status;
-    char *name = __cxa_demangle(raw, NULL, NULL, &status);
+    char *name = references(raw) <= MOST_REFERENCES ? __cxa_demangle(raw, NULL, NULL, &status) : NULL;
+    if (name && strlen(name) > (strlen(raw) + 16) * MOST_GROWTH) {
+        free(name);
+        name = NULL;
+    }
     if (name)
         drop_rust_hash(name);
     return name;

@@ -449,6 +449,25 @@ static void damaged_files_do_no_harm(void **state)
     free(bytes);
 }
 
+/* f(A<int, int>, A<that, that>, ...), 35 times: some 400 bytes that stand for 2^35 times as much. It stays as it is. */
+static void a_name_without_end_stays_mangled(void **state)
+{
+    (void)state;
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char name[1024] = "_Z1f1AIiiE";
+    size_t n = strlen(name);
+    for (unsigned i = 0; i < 35; i++)
+        n += (size_t)snprintf(name + n, sizeof name - n, "S_IS%c_S%c_E", digits[i], digits[i]);
+    struct assay_image *im;
+    assert_int_equal(assay_image_new(&im, NULL), ASSAY_OK);
+    assert_int_equal(assay_image_code(im, 1, 0, 0x1000, (const uint8_t *)"\xc3", 1, name), ASSAY_OK);
+    assert_int_equal(assay_image_code(im, 1, 0, 0x2000, (const uint8_t *)"\xc3", 1, "_Z1f1AIiiES_IS0_S0_E"), ASSAY_OK);
+    assert_int_equal(assay_image_seal(im), ASSAY_OK);
+    assert_symbol(im, 0x1000, name, 0x1000, 1);
+    assert_symbol(im, 0x2000, "f(A<int, int>, A<A<int, int>, A<int, int> >)", 0x2000, 1);
+    assay_image_free(im);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +483,7 @@ int main(void)
         cmocka_unit_test(damaged_header_leaves_raw_bytes),
         cmocka_unit_test(elf_addresses),
         cmocka_unit_test(damaged_files_do_no_harm),
+        cmocka_unit_test(a_name_without_end_stays_mangled),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

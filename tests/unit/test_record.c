@@ -149,7 +149,7 @@ static void check_records(struct assay_perf *f)
 static void what_is_written_is_read(void **state)
 {
     const struct place *p = *state;
-    enum { SIZE = (8 << 20) + 5 }; /* two pieces, the second padded */
+    enum { SIZE = (33 << 20) + 5 }; /* one record, padded: perf does not join a packet that two records share */
     struct assay_perfwrite *w;
     struct assay_perf *f;
     struct assay_error e;
@@ -163,13 +163,12 @@ static void what_is_written_is_read(void **state)
     assert_int_equal(assay_perf_open(p->data, &f, &e), ASSAY_OK);
     check_records(f);
     struct assay_perf_record r = next_of(f, ASSAY_PERF_AUXTRACE);
-    assert_true(r.auxtrace.size == 8 << 20 && r.auxtrace.offset == 0 && r.auxtrace.idx == 3);
+    assert_true(r.auxtrace.size == (33 << 20) + 8 && r.auxtrace.offset == 0 && r.auxtrace.idx == 3);
     assert_true(r.auxtrace.tid == 101 && r.auxtrace.cpu == UINT32_MAX && r.auxtrace.reference == 0x123456789);
     assert_int_equal(assay_perf_read(f, r.auxtrace.data, byte, 2), 2);
     assert_true(byte[0] == 0x02 && byte[1] == 0x82);
-    r = next_of(f, ASSAY_PERF_AUXTRACE);
-    assert_true(r.auxtrace.size == 8 && r.auxtrace.offset == 8 << 20);
-    next_of(f, ASSAY_PERF_EXIT);
+    assert_int_equal(assay_perf_next(f, &r), 1);
+    assert_int_equal(r.type, ASSAY_PERF_EXIT);
     assert_int_equal(assay_perf_pt(f)->config, 0x300e603);
     assert_int_equal(assay_perf_pt(f)->max_nonturbo_ratio, 24);
     assert_string_equal(assay_perf_feature_string(f, ASSAY_PERF_FEAT_CPUID), "GenuineIntel,6,158,10");

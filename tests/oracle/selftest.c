@@ -206,6 +206,10 @@ static void an_interrupt_cuts_a_run(void **state)
     /* tracing goes off before 01, on again at 00 */
     DECODE(&r, "\x90\x90\x90\xff\xe0", START FUP16 "\x01\x10" PGD0 PGE16 "\x00\x10" TIP16 "\x00\x10");
     EXECUTED(&r, 0, 0, 1, 2, 3);
+    /* a fault at what is no instruction */
+    DECODE(&r, "\x90\x90\x06\xff\xe0", START FUP16 "\x02\x10" TIP16 "\x03\x10" TIP16 "\x00\x10");
+    EXECUTED(&r, 0, 1, 3);
+    assert_int_equal(r.losses, 0);
     /* an address that the run does not come by */
     DECODE(&r, "\x90\x90\x90\xff\xe0", START FUP16 "\x05\x10" TIP16 "\x00\x10");
     assert_int_equal(r.n, 0);

@@ -93,18 +93,21 @@ static bool loops(struct loop_guard *g, uint64_t ip)
     return false;
 }
 
-/* Walks until wanted() says yes to the next instruction, which is then *in and not executed yet. Stops with false and
- * an error at one that needs the trace, where there is no code, and in an endless loop. */
+/* Walks until wanted() says yes to the next instruction, which is then *in and not executed yet; NULL: to the address arg,
+ * whatever stands there. Stops with false and an error at one that needs the trace, where there is no code, and in an endless
+ * loop. */
 static bool walk(struct oracle *o, bool (*wanted)(const struct insn *in, uint64_t arg), uint64_t arg,
                  const char *missed, struct insn *in)
 {
     struct loop_guard guard = {0};
     for (;;) {
+        if (!wanted && o->ip == arg)
+            return true;
         if (loops(&guard, o->ip))
             return oracle_lose(o, "an endless loop that the trace does not leave here");
         if (!fetch(o, o->ip, in))
             return false;
-        if (wanted(in, arg))
+        if (wanted && wanted(in, arg))
             return true;
         if (needs_trace(in))
             return oracle_lose(o, missed);
@@ -117,8 +120,6 @@ static bool is_decision(const struct insn *in, uint64_t unused)
     (void)unused;
     return needs_trace(in);
 }
-
-static bool is_at(const struct insn *in, uint64_t ip) { return in->ip == ip; }
 
 /* Far transfers and changes of CR3 do; near branches may leave an address filter, and not all hardware then tells where to. */
 static bool leaves_context(const struct insn *in, uint64_t unused)
@@ -145,9 +146,7 @@ static bool leaves_to(const struct insn *in, uint64_t target)
 bool oracle_walk_to(struct oracle *o, uint64_t ip)
 {
     struct insn in;
-    if (o->ip == ip) /* also where there is no code */
-        return true;
-    return walk(o, is_at, ip, "a branch stands before the place that the trace tells", &in);
+    return walk(o, NULL, ip, "a branch stands before the place that the trace tells", &in);
 }
 
 /* To where the context ended without an address to go to: executed. */

@@ -30,11 +30,11 @@ size_t text_read(void *ctx, uint64_t ip, uint8_t *buf, size_t size)
     return size;
 }
 
-static bool text_insn(const struct text *t, uint64_t ip, struct insn *in)
+static bool text_insn(const struct text *t, unsigned mode, uint64_t ip, struct insn *in)
 {
     uint8_t code[15];
     size_t size = text_read((void *)t, ip, code, sizeof code);
-    return size && insn_decode(code, size, 64, ip, in);
+    return size && insn_decode(code, size, mode, ip, in);
 }
 
 static void *grow(void *p, size_t n, size_t each)
@@ -70,7 +70,7 @@ struct text text_of_libc(uint64_t address)
     if (!dl_iterate_phdr(find_libc, &t))
         abort();
     for (uint64_t ip = t.address; ip < t.address + t.size; ip = in.next) {
-        if (!text_insn(&t, ip, &in)) {
+        if (!text_insn(&t, 64, ip, &in)) {
             in.next = ip + 1;
             continue;
         }
@@ -130,6 +130,15 @@ static uint64_t leave_and_come_back(struct walker *w, uint64_t ip)
     return ip;
 }
 
+static uint64_t jump(struct walker *w, uint64_t next)
+{
+    size_t from = assay_pt_unit_written(&w->unit);
+    assay_pt_unit_indirect(&w->unit, next);
+    w->out.jump = grow(w->out.jump, w->out.jumps, sizeof *w->out.jump);
+    w->out.jump[w->out.jumps++] = (struct span){from, assay_pt_unit_written(&w->unit)};
+    return next;
+}
+
 static uint64_t execute(struct walker *w, const struct insn *in)
 {
     bool taken = random_below(w->random, 3) > 0;
@@ -152,13 +161,9 @@ static uint64_t execute(struct walker *w, const struct insn *in)
         return in->target;
     case CALL_IND:
         call(w, in);
-        next = somewhere(w);
-        assay_pt_unit_indirect(&w->unit, next);
-        return next;
+        return jump(w, somewhere(w));
     case JMP_IND:
-        next = somewhere(w);
-        assay_pt_unit_indirect(&w->unit, next);
-        return next;
+        return jump(w, somewhere(w));
     case RET:
         next = return_address(w);
         assay_pt_unit_ret(&w->unit, next);
@@ -187,7 +192,7 @@ static uint64_t interrupt(struct walker *w, uint64_t ip)
 static void power_on(struct walker *w, const struct walk_options *options, uint64_t ip)
 {
     struct assay_pt_unit_config config = {
-        .tsc_ctc_n = 100, .tsc_ctc_d = 3, .max_ratio = 30, .core_ratio = 24, .mode = 64};
+        .tsc_ctc_n = 100, .tsc_ctc_d = 3, .max_ratio = 30, .core_ratio = 24, .mode = options->mode};
     size_t room = options->insns * 24 + (1 << 16);
     w->out.data = calloc(1, room);
     if (!w->out.data)
@@ -217,7 +222,7 @@ struct recording walk_randomly(const struct text *text, struct random *random, c
     uint64_t ip = somewhere(&w);
     power_on(&w, options, ip);
     while (w.out.n < options->insns) {
-        if (!text_insn(text, ip, &in) || goes_round(&w, ip) || random_below(random, 700) == 0)
+        if (!text_insn(text, options->mode, ip, &in) || goes_round(&w, ip) || random_below(random, 700) == 0)
             ip = interrupt(&w, ip);
         else
             ip = execute(&w, &in);
@@ -235,4 +240,5 @@ void recording_free(struct recording *r)
     free(r->data);
     free(r->ip);
     free(r->cycle);
+    free(r->jump);
 }

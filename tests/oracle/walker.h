@@ -26,8 +26,9 @@ uint64_t random_next(struct random *r);
 uint64_t random_below(struct random *r, uint64_t n); /* 0..n-1 */
 
 struct walk_options {
-    uint64_t ctl; /* RTIT_CTL bits beside TraceEn, BranchEn and User */
-    size_t insns; /* to execute */
+    uint64_t ctl;  /* RTIT_CTL bits beside TraceEn, BranchEn and User */
+    unsigned mode; /* 64 or 32: the same bytes are other code */
+    size_t insns;  /* to execute */
 };
 
 struct recording {
@@ -36,6 +37,11 @@ struct recording {
     /* The truth: executed addresses, and the cycle at which each retired. */
     uint64_t *ip, *cycle;
     size_t n;
+    /* The bytes that indirect jumps and calls wrote, each its TIP among them. */
+    struct span {
+        size_t from, to;
+    } * jump;
+    size_t jumps;
 };
 
 struct recording walk_randomly(const struct text *text, struct random *random, const struct walk_options *options);

@@ -194,7 +194,32 @@ static size_t put_bytes(uint8_t *p, const void *bytes, size_t n)
 static size_t random_packet(struct random *r, const struct text *text, uint8_t *p)
 {
     size_t n;
-    switch (random_below(r, 20)) {
+    switch (random_below(r, 32)) {
+    case 20:
+        return PUT(p, "\x02\x62"); /* EXSTOP */
+    case 21:
+        n = PUT(p, "\x02\xe2");
+        return n + put_ip(r, text, p + n, 0x1d);
+    case 22:
+        return PUT(p, "\x02\xc2\x01\x02\x03\x04\x05\x06\x07\x08"); /* MWAIT */
+    case 23:
+        return PUT(p, "\x02\xa2\x01\x02\x03\x04\x05"); /* PWRX */
+    case 24:
+        return PUT(p, "\x02\x63\x01\x14\x01\x02\x03\x04\x05\x06\x07\x08\x02\x33"); /* BBP, BIP, BEP */
+    case 25:
+        return PUT(p, "\x02\x63\x81\x1c\x01\x02\x03\x04"); /* BBP of 4 bytes, BIP, no end */
+    case 26:
+        return PUT(p, "\x02\x43\x21\x43\x65\x00\x00\x00"); /* PIP */
+    case 27:
+        return PUT(p, "\x02\xc8\x01\x02\x03\x04\x05"); /* VMCS */
+    case 28:
+        return PUT(p, "\x02\x53\x00\x01\x02\x03\x04\x05\x06\x07\x08"); /* EVD */
+    case 29:
+        return PUT(p, "\xd9\x00\x01"); /* TRIG */
+    case 30:
+        return PUT(p, "\x02\xc3\x88\x01\x02\x03\x04\x05\x06\x07\x08"); /* MNT */
+    case 31:
+        return PUT(p, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x0e"); /* CYC of 64 bits */
     case 0:
         return PUT(p, "\x02\xf3");
     case 1:
@@ -257,6 +282,8 @@ static void damage(struct trace *t, const struct text *text, struct random *r)
 {
     uint8_t bytes[64];
     struct packets all = packets_of(t->data, t->size, 0);
+    if (all.n == 0) /* the damage before this one hit the only PSB */
+        return;
     const struct packet *p = &all.at[random_below(r, all.n)];
     size_t at = random_below(r, t->size), n;
     switch (random_below(r, 8)) {
@@ -371,7 +398,8 @@ static bool damage_round(const struct text *text, uint64_t seed)
         if (!t.data)
             abort();
         memcpy(t.data, rec.data, rec.size);
-        damage(&t, text, &r);
+        for (uint64_t more = 1 + random_below(&r, 3); more > 0 && t.size > 16; more--)
+            damage(&t, text, &r);
         ok = t.size == 0 || damaged(text, &t, &r);
         free(t.data);
     }

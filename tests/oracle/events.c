@@ -101,14 +101,17 @@ static bool cfe_is_instruction(unsigned cfe)
     return cfe == IRET || cfe == RSM || cfe == VMENTRY || cfe == UIRET || cfe == SWINTR || cfe == SYSCALL;
 }
 
-/* FUP, TIP: control left at the FUP's address, where the walk stands. */
-static void async_branch(struct oracle *o, uint64_t to)
+/* FUP, TIP: control left at the FUP's address. */
+static bool async_branch(struct oracle *o, uint64_t to)
 {
+    if (!oracle_walk_to(o, o->fup_ip))
+        return false;
     oracle_prove(o);
     oracle_cycle_point(o);
     if (o->find.jump)
         o->find.jump(o->find.ctx);
     o->ip = to;
+    return true;
 }
 
 static bool fup_is_async(const struct oracle *o)
@@ -134,9 +137,7 @@ static void on_tip(struct oracle *o, const struct packet *p)
     }
     if (o->state == OVERFLOWN) /* its FUP is missing (SKD010), but control goes here */
         oracle_resume(o, p->ip);
-    else if (async)
-        async_branch(o, p->ip);
-    else if (!oracle_tip(o, p->ip))
+    else if (!(async ? async_branch(o, p->ip) : oracle_tip(o, p->ip)))
         return;
     take_mode(o);
     oracle_follow_bits(o); /* those that were kept because the TIP was deferred */
@@ -181,17 +182,19 @@ static void on_pgd(struct oracle *o, const struct packet *p)
         oracle_lose(o, "TIP.PGD where a TIP is due");
         return;
     }
+    if (!(async       ? oracle_walk_to(o, o->fup_ip)
+          : p->has_ip ? oracle_leave_by_branch_to(o, p->ip)
+                      : oracle_leave_context(o)))
+        return;
     if (async)
         oracle_prove(o);
-    else if (!(p->has_ip ? oracle_leave_by_branch_to(o, p->ip) : oracle_leave_context(o)))
-        return;
     oracle_cycle_point(o);
     off(o);
 }
 
-/* Some processors give the address of a PSB+ (BDM70) or after an OVF (APL12) although tracing is off; then a TIP.PGE follows
- * before anything that only comes while it is on. */
-static bool pge_follows(const struct oracle *o)
+/* Some processors give the address of a PSB+ (BDM70) or after an OVF (APL12) although tracing is off; then a TIP.PGE or
+ * TraceStop follows before anything that only comes while it is on. */
+static bool is_off_after_all(const struct oracle *o)
 {
     for (const struct packet *p = o->packet + 1; p < o->end; p++) {
         switch (p->kind) {
@@ -206,10 +209,9 @@ static bool pge_follows(const struct oracle *o)
         case MODE_EXEC:
         case MODE_TSX:
         case MNT:
-        case PSBEND:
             break;
         default:
-            return p->kind == TIP_PGE;
+            return p->kind == TIP_PGE || p->kind == TRACESTOP;
         }
     }
     return false;
@@ -217,22 +219,24 @@ static bool pge_follows(const struct oracle *o)
 
 static void fup_while_on(struct oracle *o, enum fup_use use, uint64_t ip)
 {
+    if (use == FUP_OF_STATE) /* says nothing of the walk */
+        return;
     if (o->bits_n > 0) {
         oracle_lose(o, "FUP where a TIP is due");
         return;
     }
-    if (use == FUP_OF_STATE)
-        return;
     if (o->fup_waits) {
         oracle_lose(o, oracle_fup_after_fup);
         return;
     }
-    if (!oracle_walk_to(o, ip))
+    if (use == FUP_OF_INSN) {
+        if (oracle_walk_to(o, ip))
+            oracle_walk_over_ptwrite(o);
         return;
-    o->fup_waits = use != FUP_OF_INSN;
+    }
+    o->fup_waits = true;
     o->fup_of_cfe = use == FUP_OF_CFE;
-    if (use == FUP_OF_INSN)
-        oracle_walk_over_ptwrite(o);
+    o->fup_ip = ip;
 }
 
 static void on_fup(struct oracle *o, const struct packet *p)
@@ -256,7 +260,7 @@ static void on_fup(struct oracle *o, const struct packet *p)
         return;
     else if (o->state == OFF)
         oracle_lose(o, "FUP while tracing is off");
-    else if (!pge_follows(o))
+    else if (!is_off_after_all(o))
         oracle_resume(o, p->ip);
 }
 
@@ -265,7 +269,6 @@ static void on_psb(struct oracle *o)
     if (o->state == ON && (o->bits_n > 0 || o->fup_waits))
         oracle_lose(o, "PSB where a TIP is due");
     o->stack_n = 0;
-    o->new_mode = 0;
     o->fup_waits = false;
     o->fup_use = FUP_ALONE;
     o->in_psb = true;
@@ -278,7 +281,7 @@ static void on_psbend(struct oracle *o)
 {
     if (!o->in_psb) /* a stray one says nothing */
         return;
-    bool enabled = o->psb_has_fup && !pge_follows(o);
+    bool enabled = o->psb_has_fup && !is_off_after_all(o);
     o->in_psb = false;
     bool same_mode = !o->psb_mode || o->psb_mode == o->mode;
     if (!same_mode)

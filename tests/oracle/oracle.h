@@ -181,6 +181,7 @@ struct oracle {
     /* a FUP that waits for its TIP or TIP.PGD */
     bool fup_waits;
     bool fup_of_cfe; /* it is that of a CFE */
+    uint64_t fup_ip;
     /* PSB+ so far */
     bool in_psb, psb_has_fup;
     uint64_t psb_fup;

@@ -116,14 +116,29 @@ static struct oracle_config config_of(const struct memory_of_stream *m, unsigned
     return c;
 }
 
-/* Is something missing between the byte before this AUX offset and the byte there? The kernel flags (1) where its buffer was
+/* Where data is missing before this position of the stream: the AUX offset jumps, or the kernel flags (1) that its buffer was
  * full. */
-static bool is_cut(const struct assay_pt_stream *s, uint64_t from, uint64_t to)
+static bool is_cut(const struct assay_pt_stream *s, size_t extent, uint64_t offset)
 {
+    const struct assay_pt_extent *e = &s->extent[extent];
+    if (offset == e->offset && extent > 0 && e[-1].offset + e[-1].size != offset)
+        return true;
     for (size_t i = 0; i < s->losts; i++)
-        if (s->lost[i].flags & 1 && s->lost[i].offset > from && s->lost[i].offset <= to)
+        if (s->lost[i].flags & 1 && s->lost[i].offset == offset)
             return true;
     return false;
+}
+
+static void run_all(struct oracle *o, const struct assay_pt_stream *s, const uint8_t *data)
+{
+    uint64_t from = 0, at = 0;
+    for (size_t i = 0; i < s->extents; i++)
+        for (uint64_t k = 0; k < s->extent[i].size; k++, at++)
+            if (at > from && is_cut(s, i, s->extent[i].offset + k)) {
+                oracle_run(o, data + from, (size_t)(at - from), from);
+                from = at;
+            }
+    oracle_run(o, data + from, (size_t)(at - from), from);
 }
 
 void streams_decode(const struct assay_pt_recording *rec, size_t n, unsigned mode, const struct findings *find)
@@ -138,17 +153,7 @@ void streams_decode(const struct assay_pt_recording *rec, size_t n, unsigned mod
         abort();
     m.now = view_of(&m, s->tasks ? s->task[0].pid : 0);
     oracle_init(&o, &config, &memory, find);
-    uint64_t from = 0, at = 0;
-    for (size_t i = 0; i < s->extents; i++) {
-        const struct assay_pt_extent *e = &s->extent[i];
-        bool joins = i == 0 || e->offset == e[-1].offset + e[-1].size;
-        if (!joins || (i > 0 && is_cut(s, e[-1].offset, e->offset))) {
-            oracle_run(&o, data + from, (size_t)(at - from), from);
-            from = at;
-        }
-        at += e->size;
-    }
-    oracle_run(&o, data + from, (size_t)(at - from), from);
+    run_all(&o, s, data);
     oracle_free(&o);
     for (size_t i = 0; i < m.spaces; i++)
         assay_view_free(m.space[i].view);

@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 3 || size < 3 + 2 * (size_t)data[2])
         return 0;
     struct assay_image *image;
-    struct assay_view *view;
+    struct assay_view *view = NULL;
     size_t code = 2 * (size_t)data[2];
     const struct assay_flow_config c = {.family = 6,
                                         .model = models[data[1] >> 2 & 7],

@@ -49,7 +49,7 @@ static void read_code(struct assay_image *im, struct assay_view *v, size_t size,
 static void use_file(const char *path, const uint8_t *data, size_t size)
 {
     struct assay_image *im;
-    struct assay_view *v;
+    struct assay_view *v = NULL;
     must(assay_image_new(&im, NULL) == ASSAY_OK, "no image");
     must(assay_image_map(im, PID, 0, BASE, size, 0, path, NULL, 0) == ASSAY_OK, "no map");
     must(assay_image_seal(im) == ASSAY_OK && assay_view_new(im, PID, &v) == ASSAY_OK, "no view");

@@ -169,8 +169,8 @@ char *record_find_plugin(const char *given, struct assay_error *e)
     char *slash = strrchr(self, '/');
     if (slash)
         *slash = '\0';
-    /* in the build folder; where `make install` puts it; a moved installation */
-    static const char *const place[] = {"../src/virtual/plugin", NULL, "../lib/assay"};
+    /* in the build folder; beside the command as `make install` puts it, wherever that was moved to; where it was put */
+    static const char *const place[] = {"../src/virtual/plugin", "../" ASSAY_PLUGIN_UNDER, NULL};
     for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
         if (place[i])
             snprintf(path, sizeof path, "%s/%s/%s", self, place[i], name);

@@ -5,117 +5,8 @@
 #include "trace.h"
 
 #include <assay/recording.h>
-#include <assay/workers.h>
-
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 
 enum { OPT_CALLS = 1, OPT_EDGES, OPT_TOP, OPT_MIN };
-
-struct work;
-
-/* One job is one stream: its own profile and ledger, merged in the order of the streams. */
-struct job {
-    struct work *work;
-    struct assay_profile *profile;
-    struct assay_ledger ledger;
-    struct assay_error error;
-    _Atomic uint64_t done; /* bytes */
-};
-
-struct work {
-    const struct assay_pt_recording *rec;
-    struct job *job;
-    size_t first, jobs; /* streams first .. first + jobs - 1 */
-    unsigned want;
-    pthread_mutex_t progress_lock;
-    struct cli_progress progress;
-};
-
-static uint64_t bytes_done(struct work *w)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < w->jobs; i++)
-        sum += w->job[i].done;
-    return sum;
-}
-
-/* Counts a batch; whichever thread finds the line free says how far all are. */
-static int add_batch(void *ctx, struct assay_flow *flow, const struct assay_flow_batch *batch)
-{
-    struct job *j = ctx;
-    struct work *w = j->work;
-    j->done = assay_flow_ledger(flow)->in;
-    if (w->progress.on && pthread_mutex_trylock(&w->progress_lock) == 0) {
-        cli_progress_at(&w->progress, bytes_done(w));
-        pthread_mutex_unlock(&w->progress_lock);
-    }
-    return assay_profile_add(j->profile, flow, batch);
-}
-
-static int profile_stream(void *ctx, size_t n)
-{
-    struct work *w = ctx;
-    struct job *j = &w->job[n];
-    int status = assay_profile_new(assay_pt_recording_image(w->rec), w->want, &j->profile);
-    if (status == ASSAY_OK)
-        status = assay_pt_recording_flow(w->rec, assay_pt_recording_stream(w->rec, w->first + n), add_batch, j,
-                                         &j->ledger, &j->error);
-    if (status == ASSAY_OK)
-        status = assay_profile_stream_end(j->profile);
-    return status;
-}
-
-/* Fails with the message of the first stream that failed. */
-static int fail_job(const struct cli *c, const struct work *w, int status)
-{
-    for (size_t i = 0; i < w->jobs; i++)
-        if (w->job[i].error.code)
-            return cli_fail_error(c, &w->job[i].error);
-    return cli_fail(c, CLI_CANNOT, "%s", assay_status_name(status));
-}
-
-static int merge(struct work *w, struct assay_profile *into, struct assay_ledger *ledger)
-{
-    for (size_t i = 0; i < w->jobs; i++) {
-        int status = assay_profile_merge(into, w->job[i].profile);
-        if (status != ASSAY_OK)
-            return status;
-        assay_ledger_add(ledger, &w->job[i].ledger);
-        assay_profile_free(w->job[i].profile);
-        w->job[i].profile = NULL;
-    }
-    return assay_profile_finish(into);
-}
-
-static void begin_progress(struct work *w)
-{
-    uint64_t total = 0;
-    for (size_t i = 0; i < w->jobs; i++) {
-        w->job[i].work = w;
-        total += assay_pt_recording_stream(w->rec, w->first + i)->size;
-    }
-    cli_progress_begin(&w->progress, "report", total);
-}
-
-static int profile_all(struct cli *c, struct work *w, unsigned threads, struct assay_profile *into,
-                       struct assay_ledger *ledger)
-{
-    w->job = calloc(w->jobs + 1, sizeof *w->job);
-    if (!w->job)
-        return cli_fail(c, CLI_CANNOT, "out of memory");
-    begin_progress(w);
-    int status = assay_workers_run(threads, w->jobs, profile_stream, w);
-    cli_progress_end(&w->progress);
-    if (status == ASSAY_OK)
-        status = merge(w, into, ledger);
-    int code = status == ASSAY_OK ? CLI_OK : fail_job(c, w, status);
-    for (size_t i = 0; i < w->jobs; i++)
-        assay_profile_free(w->job[i].profile);
-    free(w->job);
-    return code;
-}
 
 static void print_report(struct cli *c, const struct report *r)
 {
@@ -137,17 +28,16 @@ static void print_report(struct cli *c, const struct report *r)
 
 static int report_recording(struct cli *c, struct report *r, unsigned threads)
 {
-    struct work w = {.rec = r->rec, .progress_lock = PTHREAD_MUTEX_INITIALIZER};
-    size_t end;
-    int status = trace_streams(c, r->rec, &w.first, &end);
+    struct report_part part = {.rec = r->rec};
+    int status = trace_streams(c, r->rec, &part.first, &part.end);
     if (status != CLI_OK)
         return status;
-    w.jobs = end - w.first;
-    w.want = (cli_flag(c, OPT_CALLS) ? ASSAY_PROFILE_TREE : 0u) | (cli_flag(c, OPT_EDGES) ? ASSAY_PROFILE_EDGES : 0u);
+    part.want =
+        (cli_flag(c, OPT_CALLS) ? ASSAY_PROFILE_TREE : 0u) | (cli_flag(c, OPT_EDGES) ? ASSAY_PROFILE_EDGES : 0u);
     struct assay_profile *profile;
-    if (assay_profile_new(assay_pt_recording_image(r->rec), w.want, &profile) != ASSAY_OK)
+    if (assay_profile_new(assay_pt_recording_image(r->rec), part.want, &profile) != ASSAY_OK)
         return cli_fail(c, CLI_CANNOT, "out of memory");
-    status = profile_all(c, &w, threads, profile, &r->ledger);
+    status = report_profile(c, &part, threads, profile, &r->ledger);
     if (status == CLI_OK) {
         r->profile = profile;
         print_report(c, r);

@@ -34,4 +34,13 @@ bool report_has_cycles(const struct report *r);
 const char *report_function_name(const struct report *r, uint32_t function, char *buf, size_t size);
 const char *report_binary_name(const struct report *r, uint32_t function); /* last component of the path */
 
+/* report_work.c: streams first .. end - 1 into a profile, which is finished. A CLI status, told on stderr. */
+struct report_part {
+    const struct assay_pt_recording *rec;
+    size_t first, end;
+    unsigned want; /* enum assay_profile_want */
+};
+int report_profile(struct cli *c, const struct report_part *part, unsigned threads, struct assay_profile *into,
+                   struct assay_ledger *ledger);
+
 #endif

@@ -188,8 +188,9 @@ struct assay_view {
     size_t next, end; /* changes to come */
     struct image_pieces pieces;
     struct image_overlay overlay;
-    size_t last_piece; /* of the last answer */
-    bool failed;       /* memory was short: the space is not complete */
+    size_t last_piece;                /* of the last answer */
+    uint64_t fork_work, forward_work; /* changes looked at, see FORK_WORK and FORWARD_WORK */
+    bool failed;                      /* memory was short: the space is not complete */
 };
 /* Bytes that a file mapping gives at ip, not looking at captured code. */
 bool image_piece_code(struct assay_image *im, const struct image_piece *p, uint64_t ip, struct assay_code *out);
@@ -214,8 +215,8 @@ struct image_candidates {
     size_t n, cap;
     char *names;
     size_t names_n, names_cap, names_limit; /* 0: none */
-    size_t sorted; /* the first so many are sorted */
-    bool failed;   /* memory was short */
+    size_t sorted;                          /* the first so many are sorted */
+    bool failed;                            /* memory was short */
 };
 void image_candidate_add(struct image_candidates *cs, uint64_t start, uint64_t end, enum image_source source,
                          unsigned bind, const char *name, size_t name_size);

@@ -67,13 +67,19 @@ static bool code_of_change(struct assay_image *im, const struct image_change *c,
     return c->type == IMAGE_MAP && !only_captured && image_piece_code(im, &p, ip, out);
 }
 
+/* Changes that may be looked at for one view to find code that comes later than it is asked for. A recording whose clocks differ needs
+ * few; the first of each question are always looked at. */
+enum { FORWARD_WORK = 1 << 28, FORWARD_ALWAYS = 64 };
+
 /* What the parent has at ip when it forks: its newest change that says something of ip. */
-static bool code_of_fork(struct assay_image *im, const struct image_change *fork, uint64_t ip, bool only_captured,
+static bool code_of_fork(struct assay_view *v, const struct image_change *fork, uint64_t ip, bool only_captured,
                          struct assay_code *out)
 {
+    struct assay_image *im = v->im;
     const struct image_space *s = image_space_of(im, fork->parent);
-    for (size_t i = s ? s->end : 0; s && i > s->first; i--) {
+    for (size_t i = s ? s->end : 0; s && i > s->first && v->forward_work <= FORWARD_WORK; i--) {
         const struct image_change *c = &im->change[i - 1];
+        v->forward_work++;
         if (c->time > fork->time || (c->time == fork->time && c->order > fork->order))
             continue;
         if (c->type == IMAGE_EXEC)
@@ -118,9 +124,13 @@ static bool look_forward(struct assay_view *v, uint64_t ip, bool only_captured, 
 {
     if (!ever_covered(v->im, ip))
         return false;
-    for (size_t i = v->next; i < v->end; i++) {
+    size_t end = v->end;
+    if (v->forward_work > FORWARD_WORK && end - v->next > FORWARD_ALWAYS)
+        end = v->next + FORWARD_ALWAYS;
+    for (size_t i = v->next; i < end; i++) {
         const struct image_change *c = &v->im->change[i];
-        if (c->type == IMAGE_FORK ? code_of_fork(v->im, c, ip, only_captured, out)
+        v->forward_work++;
+        if (c->type == IMAGE_FORK ? code_of_fork(v, c, ip, only_captured, out)
                                   : code_of_change(v->im, c, ip, only_captured, out)) {
             limit_to_free(v, ip, out);
             return true;

@@ -7,6 +7,9 @@
 
 #define PAGE sizeof(((struct image_page *)0)->bytes)
 
+/* 256 MB of code at a time, as much as the largest JIT compilers make. A byte here and there would otherwise take a page each. */
+enum { MOST_PAGES = 1 << 16 };
+
 static uint64_t base_of(uint64_t addr) { return addr - addr % PAGE; }
 
 /* Index of the first page at or after that of addr. */
@@ -82,6 +85,8 @@ static struct image_page *page_for(struct image_overlay *o, uint64_t addr)
     size_t i = lower_page(o, addr);
     if (i < o->pages && o->page[i]->base == base_of(addr))
         return o->page[i];
+    if (o->pages >= MOST_PAGES)
+        return NULL;
     struct image_page **grown = image_grow(o->page, o->pages, &o->cap, sizeof(struct image_page *));
     if (!grown)
         return NULL;

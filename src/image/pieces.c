@@ -23,8 +23,13 @@ const struct image_piece *image_pieces_find(const struct image_pieces *ps, uint6
     return i < ps->n && ps->piece[i].start <= addr ? &ps->piece[i] : NULL;
 }
 
+/* As many as Linux lets a process have (vm.max_map_count). More would make the array slow to change: they have no code. */
+enum { MOST_PIECES = 1 << 16 };
+
 static int insert(struct image_pieces *ps, size_t at, struct image_piece p)
 {
+    if (ps->n >= MOST_PIECES)
+        return ASSAY_E_MEMORY;
     struct image_piece *grown = image_grow(ps->piece, ps->n, &ps->cap, sizeof *grown);
     if (!grown)
         return ASSAY_E_MEMORY;
@@ -60,7 +65,8 @@ int image_pieces_clear(struct image_pieces *ps, uint64_t start, uint64_t end)
         j++;
     if (j < ps->n && ps->piece[j].start < end)
         move_start(&ps->piece[j], end);
-    memmove(ps->piece + i, ps->piece + j, (ps->n - j) * sizeof *ps->piece);
+    if (j > i)
+        memmove(ps->piece + i, ps->piece + j, (ps->n - j) * sizeof *ps->piece);
     ps->n -= j - i;
     return ASSAY_OK;
 }

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Changes that forks may look at for one view: a process is forked once, but a damaged file may say it a million times. What is beyond
+ * has no code. */
+enum { FORK_WORK = 1 << 24 };
+
 /* What readers must forget. */
 struct touched {
     unsigned n;
@@ -136,9 +140,10 @@ struct stretch {
 
 /* The changes of `pid` up to the moment of change `fork` (of its child) that count: those after its last exec or fork. Where that was
  * a fork, *origin is it. */
-static struct stretch history_before(const struct assay_image *im, uint32_t pid, const struct image_change *fork,
+static struct stretch history_before(struct assay_view *v, uint32_t pid, const struct image_change *fork,
                                      const struct image_change **origin)
 {
+    const struct assay_image *im = v->im;
     const struct image_space *s = image_space_of(im, pid);
     struct stretch h = {0, 0};
     *origin = NULL;
@@ -148,6 +153,7 @@ static struct stretch history_before(const struct assay_image *im, uint32_t pid,
     while (h.end < s->end && (im->change[h.end].time < fork->time ||
                               (im->change[h.end].time == fork->time && im->change[h.end].order < fork->order)))
         h.end++;
+    v->fork_work += 1 + h.end - s->first;
     for (h.first = h.end; h.first > s->first; h.first--) {
         const struct image_change *c = &im->change[h.first - 1];
         if (c->type == IMAGE_FORK)
@@ -166,14 +172,14 @@ static void apply_fork(struct assay_view *v, const struct image_change *c, struc
     size_t n = 0, cap = 0;
     struct touched built = {0, UINT64_MAX, 0};
     clear_space(v, t);
-    for (const struct image_change *origin; c; c = origin) {
+    for (const struct image_change *origin; c && v->fork_work < FORK_WORK; c = origin) {
         struct stretch *grown = image_grow(chain, n, &cap, sizeof *grown);
         if (!grown) {
             v->failed = true;
             break;
         }
         chain = grown;
-        chain[n++] = history_before(v->im, c->parent, c, &origin);
+        chain[n++] = history_before(v, c->parent, c, &origin);
     }
     while (n-- > 0)
         for (size_t i = chain[n].first; i < chain[n].end; i++)
@@ -236,9 +242,20 @@ void assay_view_free(struct assay_view *v)
     free(v);
 }
 
+/* What an exec or a fork empties need not be filled before it. */
+static void skip_emptied(struct assay_view *v, uint64_t time)
+{
+    size_t last = v->next;
+    for (size_t i = v->next; i < v->end && v->im->change[i].time <= time; i++)
+        if (v->im->change[i].type == IMAGE_FORK || v->im->change[i].type == IMAGE_EXEC)
+            last = i;
+    v->next = last;
+}
+
 unsigned assay_view_advance(struct assay_view *v, uint64_t time, uint64_t *low, uint64_t *high)
 {
     struct touched t = {0, UINT64_MAX, 0};
+    skip_emptied(v, time);
     while (v->next < v->end && v->im->change[v->next].time <= time)
         apply_change(v, &v->im->change[v->next++], &t);
     *low = t.n ? t.low : 0;

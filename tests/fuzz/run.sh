@@ -13,7 +13,7 @@ for name in "$@"; do
     ninja -C $dir "tests/fuzz/fuzz_$name"
     mkdir -p "$dir/found/$name"
     # New inputs go to the first folder; the corpus in the source tree is only read.
-    "$dir/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -print_final_stats=1 -artifact_prefix="$dir/found/$name-" \
+    "$dir/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -rss_limit_mb=512 -print_final_stats=1 -artifact_prefix="$dir/found/$name-" \
         "$dir/found/$name" "tests/fuzz/corpus/$name" || failed=1
 done
 exit $failed

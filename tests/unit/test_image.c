@@ -663,6 +663,31 @@ static void random_histories(void **state)
         random_history(seed);
 }
 
+/* What a made-up recording may say: more mappings than any process has, and a process that is forked as often. Without bounds each of
+ * these takes minutes. */
+static void endless_histories_are_bounded(void **state)
+{
+    (void)state;
+    enum { MANY = 70000, KEPT = 1000, FIRST = 0x70000000 };
+    struct assay_image *im = new_image();
+    struct assay_view *v;
+    struct assay_code code;
+    for (unsigned i = 0; i < MANY; i++)
+        assert_int_equal(assay_image_map(im, 1, 0, FIRST - i * UINT64_C(0x1000), 0x10, 0, path_a, NULL, 0), ASSAY_OK);
+    for (unsigned i = 0; i < MANY; i++)
+        assert_int_equal(assay_image_fork(im, 0, 1, 2), ASSAY_OK);
+    assert_int_equal(assay_image_seal(im), ASSAY_OK);
+    assert_int_equal(assay_view_new(im, 1, &v), ASSAY_OK);
+    assert_int_equal(assay_view_code(v, FIRST, &code), ASSAY_OK);
+    assert_int_equal(assay_view_code(v, FIRST - KEPT * UINT64_C(0x1000), &code), ASSAY_OK);
+    assert_true(assay_view_code(v, FIRST - (MANY - 1) * UINT64_C(0x1000), &code) < 0);
+    assay_view_free(v);
+    assert_int_equal(assay_view_new(im, 2, &v), ASSAY_OK);
+    assert_int_equal(assay_view_code(v, FIRST, &code), ASSAY_OK);
+    assay_view_free(v);
+    assay_image_free(im);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -684,6 +709,7 @@ int main(void)
         cmocka_unit_test(build_id_cache_is_searched),
         cmocka_unit_test(wrong_use_is_refused),
         cmocka_unit_test(random_histories),
+        cmocka_unit_test(endless_histories_are_bounded),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

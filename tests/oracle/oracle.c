@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,5 +131,7 @@ int main(int argc, char **argv)
     for (size_t n = 0; n < assay_pt_recording_streams(all); n++)
         report_stream(all, n, request.mode, &what);
     assay_pt_recording_close(all);
+    for (size_t i = 0; i < request.images; i++)
+        free((char *)(uintptr_t)request.image[i].path);
     return 0;
 }

@@ -82,7 +82,7 @@ def differences(assay, oracle, points, path):
 
 
 def differences_of_time(what, want, found):
-    """The flow tells no time where it is lost. An MTC's time may be rounded either way; an estimate by cycles may be ahead."""
+    """The flow tells no time where it is lost. An MTC's time may be rounded either way; estimates may be ahead."""
     told = iter(want["time"])
     for insns, tsc in found:
         if not any(i == insns and t <= tsc + 1 for i, t in told):
@@ -104,8 +104,9 @@ def record(tools, program):
     with tempfile.TemporaryDirectory() as folder:
         for options in OPTION_SETS:
             path = os.path.join(folder, "t.data")
-            done = subprocess.run([tools[0], "record", "-q", "-f", "-o", path, "--pt", options, "--"] + program,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            command = [tools[0], "record", "-q", "-f", "-o", path, "--pt", options, "--"] + program
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True)
             if not os.path.exists(path):
                 print(done.stderr)
                 return SKIP if done.returncode == 4 else 1

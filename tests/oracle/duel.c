@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* duel [SEED [ROUNDS]]: random walks through real code, traced, then damaged at random. On the sound trace both decoders must find
- * the walk itself; on the damaged one they must agree on every instruction up to the first error. */
+/* duel [SEED [ROUNDS]]: random walks through real code, traced, then damaged at random. On the sound trace both
+ * decoders must find the walk itself; on the damaged one they must agree on every instruction up to the first error. */
+#include "damage.h"
 #include "rewrite.h"
 #include "sides.h"
 
@@ -10,11 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct trace {
-    uint8_t *data;
-    size_t size;
-};
 
 /* For a look at it with other tools: $DUEL_SAVE/trace.pt and text.bin, to be mapped at text->address. */
 static void save(const struct text *text, const uint8_t *data, size_t size)
@@ -35,8 +31,6 @@ static void save(const struct text *text, const uint8_t *data, size_t size)
             fclose(f);
     }
 }
-
-/* ---- sound traces ---- */
 
 static uint64_t random_ctl(struct random *r)
 {
@@ -102,8 +96,8 @@ static bool same_cycles(const struct side *a, const struct side *b)
     return a->cycles_n == b->cycles_n;
 }
 
-/* The oracle gives what TSC and MTC packets tell. The estimate of the flow is that, or later where it came by cycles; where
- * a TSC is no whole number of crystal ticks they may round differently. */
+/* The oracle gives what TSC and MTC packets tell. The estimate of the flow is that, or later where it came by cycles;
+ * where a TSC is no whole number of crystal ticks they may round differently. */
 static bool same_time(const struct side *a, const struct side *b, bool cyc)
 {
     if (a->time_n != b->time_n) {
@@ -122,7 +116,6 @@ static bool same_time(const struct side *a, const struct side *b, bool cyc)
     return true;
 }
 
-/* The trace as the unit wrote it; then told in other packets, where the cycles of joined outcomes would be another matter. */
 static bool sound(const struct text *text, const struct recording *rec, struct random *r, uint64_t ctl)
 {
     bool cyc = ctl & ASSAY_RTIT_CYCEN;
@@ -140,6 +133,7 @@ static bool sound(const struct text *text, const struct recording *rec, struct r
     return ok;
 }
 
+/* Told in other packets; not the cycles, which joined branch outcomes have in other places. */
 static bool rewritten(const struct text *text, const struct recording *rec, struct random *r)
 {
     size_t size;
@@ -154,161 +148,6 @@ static bool rewritten(const struct text *text, const struct recording *rec, stru
     side_free(&b);
     free(data);
     return ok;
-}
-
-/* ---- damage ---- */
-
-static void splice(struct trace *t, size_t at, size_t remove, const uint8_t *insert, size_t n)
-{
-    uint8_t *data = malloc(t->size - remove + n + 1);
-    if (!data)
-        abort();
-    memcpy(data, t->data, at);
-    memcpy(data + at, insert, n);
-    memcpy(data + at + n, t->data + at + remove, t->size - at - remove);
-    free(t->data);
-    t->data = data;
-    t->size = t->size - remove + n;
-}
-
-static size_t put_ip(struct random *r, const struct text *text, uint8_t *p, uint8_t low)
-{
-    uint64_t ip =
-        random_below(r, 2) ? text->entry[random_below(r, text->entries)] : text->address + random_below(r, text->size);
-    unsigned form = random_below(r, 8) == 0 ? 0 : 3, bytes = form ? 6 : 0;
-    p[0] = (uint8_t)(low | form << 5);
-    for (unsigned i = 0; i < bytes; i++)
-        p[1 + i] = (uint8_t)(ip >> 8 * i);
-    return 1 + bytes;
-}
-
-static size_t put_bytes(uint8_t *p, const void *bytes, size_t n)
-{
-    memcpy(p, bytes, n);
-    return n;
-}
-
-#define PUT(p, s) put_bytes(p, s, sizeof(s) - 1)
-
-/* A packet, or two that belong together. */
-static size_t random_packet(struct random *r, const struct text *text, uint8_t *p)
-{
-    size_t n;
-    switch (random_below(r, 32)) {
-    case 20:
-        return PUT(p, "\x02\x62"); /* EXSTOP */
-    case 21:
-        n = PUT(p, "\x02\xe2");
-        return n + put_ip(r, text, p + n, 0x1d);
-    case 22:
-        return PUT(p, "\x02\xc2\x01\x02\x03\x04\x05\x06\x07\x08"); /* MWAIT */
-    case 23:
-        return PUT(p, "\x02\xa2\x01\x02\x03\x04\x05"); /* PWRX */
-    case 24:
-        return PUT(p, "\x02\x63\x01\x14\x01\x02\x03\x04\x05\x06\x07\x08\x02\x33"); /* BBP, BIP, BEP */
-    case 25:
-        return PUT(p, "\x02\x63\x81\x1c\x01\x02\x03\x04"); /* BBP of 4 bytes, BIP, no end */
-    case 26:
-        return PUT(p, "\x02\x43\x21\x43\x65\x00\x00\x00"); /* PIP */
-    case 27:
-        return PUT(p, "\x02\xc8\x01\x02\x03\x04\x05"); /* VMCS */
-    case 28:
-        return PUT(p, "\x02\x53\x00\x01\x02\x03\x04\x05\x06\x07\x08"); /* EVD */
-    case 29:
-        return PUT(p, "\xd9\x00\x01"); /* TRIG */
-    case 30:
-        return PUT(p, "\x02\xc3\x88\x01\x02\x03\x04\x05\x06\x07\x08"); /* MNT */
-    case 31:
-        return PUT(p, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x0e"); /* CYC of 64 bits */
-    case 0:
-        return PUT(p, "\x02\xf3");
-    case 1:
-        n = PUT(p, "\x02\xf3");
-        return n + put_ip(r, text, p + n, 0x1d);
-    case 2:
-        n = PUT(p, "\x02\xf3");
-        return n + put_ip(r, text, p + n, 0x11);
-    case 3:
-        return put_ip(r, text, p, 0x1d);
-    case 4:
-        return put_ip(r, text, p, 0x0d);
-    case 5:
-        return put_ip(r, text, p, 0x11);
-    case 6:
-        return put_ip(r, text, p, 0x01);
-    case 7:
-        n = put_ip(r, text, p, 0x1d);
-        return n + put_ip(r, text, p + n, 0x0d);
-    case 8:
-        n = put_ip(r, text, p, 0x1d);
-        return n + put_ip(r, text, p + n, 0x01);
-    case 9:
-        n = put_ip(r, text, p, 0x01);
-        return n + put_ip(r, text, p + n, 0x11);
-    case 10:
-        n = PUT(p, "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82");
-        if (random_below(r, 3))
-            n += put_ip(r, text, p + n, 0x1d);
-        return n + PUT(p + n, "\x02\x23");
-    case 11:
-        return PUT(p, "\x99\x02");
-    case 12:
-        return PUT(p, "\x99\x01");
-    case 13:
-        n = PUT(p, "\x99\x22");
-        n += put_ip(r, text, p + n, 0x1d);
-        return n + put_ip(r, text, p + n, 0x0d);
-    case 14:
-        n = PUT(p, "\x02\x92\x01\x02\x03\x04");
-        return n + put_ip(r, text, p + n, 0x1d);
-    case 15:
-        n = PUT(p, "\x02\x13\x81\x0e");
-        return n + put_ip(r, text, p + n, 0x1d);
-    case 16:
-        return PUT(p, "\x02\x83");
-    case 17:
-        p[0] = 0x02;
-        p[1] = 0xa3;
-        for (unsigned i = 0; i < 6; i++)
-            p[2 + i] = (uint8_t)random_next(r);
-        return 8;
-    default:
-        p[0] = (uint8_t)(4 + 2 * random_below(r, 126));
-        return 1;
-    }
-}
-
-static void damage(struct trace *t, const struct text *text, struct random *r)
-{
-    uint8_t bytes[64];
-    struct packets all = packets_of(t->data, t->size, 0);
-    if (all.n == 0) /* the damage before this one hit the only PSB */
-        return;
-    const struct packet *p = &all.at[random_below(r, all.n)];
-    size_t at = random_below(r, t->size), n;
-    switch (random_below(r, 8)) {
-    case 0:
-        t->data[at] ^= (uint8_t)(1u << random_below(r, 8));
-        break;
-    case 1:
-        t->data[at] = (uint8_t)random_next(r);
-        break;
-    case 2: /* a packet less */
-        splice(t, p->offset, p->size, bytes, 0);
-        break;
-    case 3: /* a piece less */
-        n = random_below(r, 40);
-        splice(t, at, n < t->size - at ? n : t->size - at, bytes, 0);
-        break;
-    case 4: /* cut off */
-        t->size = at;
-        break;
-    default: /* a packet more, or for another */
-        n = random_packet(r, text, bytes);
-        splice(t, p->offset, random_below(r, 2) ? p->size : 0, bytes, n);
-        break;
-    }
-    free(all.at);
 }
 
 static void dump(const struct trace *t, uint64_t around)

@@ -192,12 +192,18 @@ static void on_pgd(struct oracle *o, const struct packet *p)
     off(o);
 }
 
-/* Some processors give the address of a PSB+ (BDM70) or after an OVF (APL12) although tracing is off; then a TIP.PGE or
- * TraceStop follows before anything that only comes while it is on. */
+/* Some processors give the address of a PSB+ (BDM70) or after an OVF (APL12) although tracing is off; then a TIP.PGE, a
+ * TraceStop or a PSB+ without an address follows before anything that only comes while it is on. */
 static bool is_off_after_all(const struct oracle *o)
 {
+    bool in_psb = false;
     for (const struct packet *p = o->packet + 1; p < o->end; p++) {
         switch (p->kind) {
+        case PSB:
+            in_psb = true;
+            break;
+        case PSBEND:
+            return in_psb; /* without an address */
         case PAD:
         case TSC:
         case TMA:
@@ -281,7 +287,7 @@ static void on_psbend(struct oracle *o)
 {
     if (!o->in_psb) /* a stray one says nothing */
         return;
-    bool enabled = o->psb_has_fup && !is_off_after_all(o);
+    bool enabled = o->psb_has_fup && (o->state == ON || !is_off_after_all(o));
     o->in_psb = false;
     bool same_mode = !o->psb_mode || o->psb_mode == o->mode;
     if (!same_mode)
@@ -334,8 +340,8 @@ static bool is_status(enum kind k)
     }
 }
 
-/* Kinds that a CYC before them times, but that stand nowhere in the code: a branch after them has an exact time only with a
- * CYC of its own (with a threshold at any rate; without one it may also be of the same cycle). */
+/* Kinds that a CYC before them times, but that stand nowhere in the code: a branch after them has an exact time only
+ * with a CYC of its own (with a threshold at any rate; without one it may also be of the same cycle). */
 static bool takes_cycles(enum kind k)
 {
     switch (k) {
@@ -372,7 +378,7 @@ static void on_other(struct oracle *o, const struct packet *p)
             o->new_mode = (unsigned)p->value;
         return;
     case MODE_TSX: /* begin and commit have a FUP of their own; that after an abort is of the branch away */
-        if (!o->in_psb && p->value != 2)
+        if (!o->in_psb && p->value != 2 && o->state == ON)
             use_fup_for(o, FUP_OF_INSN);
         return;
     case PTW:

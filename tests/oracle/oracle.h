@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A second, slow and obvious Processor Trace decoder, for tests only: it judges the fast one and shares no code with it. */
+/* A second, slow and obvious Processor Trace decoder, for tests only: it judges the fast one and shares no code with
+ * it. */
 #ifndef ORACLE_H
 #define ORACLE_H
 
@@ -48,8 +49,8 @@ struct packet {
     uint64_t offset; /* in the stream */
     uint64_t size;   /* bytes */
     enum kind kind;
-    /* TNT: the branches, the oldest in bit count-1. MODE.Exec: 16, 32, 64. MODE.TSX: 0 commit, 1 begin, 2 abort. TMA: CTC.
-     * CFE: type. Others: the value that the packet is about (cycles, TSC, MTC's byte, ratio, PTW's operand). */
+    /* TNT: the branches, the oldest in bit count-1. MODE.Exec: 16, 32, 64. MODE.TSX: 0 commit, 1 begin, 2 abort. TMA:
+     * CTC. CFE: type. Others: the value that the packet is about (cycles, TSC, MTC's byte, ratio, PTW's operand). */
     uint64_t value;
     unsigned count; /* TNT: branches. TMA: fast counter. PTW, BBP, BIP: bytes of the operand or item */
     uint64_t ip;    /* TIP, TIP.PGE, TIP.PGD, FUP: decompressed */
@@ -62,8 +63,8 @@ struct packets {
     size_t n;
 };
 
-/* All packets from the first PSB of data[0..size) on; `base` is the stream offset of data[0]. An incomplete last packet is left
- * out. The caller frees ->at. */
+/* All packets from the first PSB of data[0..size) on; `base` is the stream offset of data[0]. An incomplete last
+ * packet is left out. The caller frees ->at. */
 struct packets packets_of(const uint8_t *data, size_t size, uint64_t base);
 
 /* ---- code (code.c) ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* oracle_points FILE: where in the code the library's flow places core cycles and what time TSC and MTC tell, in the form that
- * `oracle --cycles --time` prints. */
+/* oracle_points FILE: where in the code the library's flow places core cycles and what time TSC and MTC tell, in the
+ * form that `oracle --cycles --time` prints. */
 #include <assay/recording.h>
 
 #include <inttypes.h>

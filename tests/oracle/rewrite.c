@@ -75,7 +75,8 @@ static void on_tnt(struct writer *w, const struct packet *p)
     w->bits_n += p->count;
 }
 
-/* A TIP can be put off only behind outcomes that are held, and never that of a return, which would then look compressed. */
+/* A TIP can be put off only behind outcomes that are held, and never that of a return, which would then look
+ * compressed. */
 static bool can_wait(const struct recording *rec, const struct packet *p)
 {
     for (size_t i = 0; i < rec->jumps; i++)

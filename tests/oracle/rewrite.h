@@ -5,8 +5,8 @@
 
 #include "walker.h"
 
-/* Branch outcomes joined into longer packets, up to TNT-64; TIPs put off behind them; addresses in other forms of compression;
- * padding. Returns new bytes, which the caller frees. */
+/* Branch outcomes joined into longer packets, up to TNT-64; TIPs put off behind them; addresses in other forms of
+ * compression; padding. Returns new bytes, which the caller frees. */
 uint8_t *rewrite(const struct recording *rec, struct random *random, size_t *size);
 
 #endif

@@ -93,7 +93,8 @@ static void executed(const struct run *r, size_t n, const unsigned *offset)
 }
 
 #define DECODE(r, code, trace) decode(r, code, sizeof(code) - 1, trace, sizeof(trace) - 1)
-#define EXECUTED(r, ...)       executed(r, sizeof((unsigned[]){__VA_ARGS__}) / sizeof(unsigned), (unsigned[]){__VA_ARGS__})
+#define OFFSETS(...)           ((unsigned[]){__VA_ARGS__})
+#define EXECUTED(r, ...)       executed(r, sizeof OFFSETS(__VA_ARGS__) / sizeof(unsigned), OFFSETS(__VA_ARGS__))
 
 /* 00 nop; 01 je 04; 03 nop; 04 jmp 00 */
 static const char loop_code[] = "\x90\x74\x01\x90\xeb\xfa";
@@ -145,7 +146,8 @@ static void a_return_by_tip_elsewhere_leaves_the_stack(void **state)
 {
     struct run r;
     (void)state;
-    /* 00 call 06; 05 ret; 06 call 0c; 0b ret; 0c ret: by TIP to 05, by a bit to 0b, by a bit to 05, and nobody called that */
+    /* 00 call 06; 05 ret; 06 call 0c; 0b ret; 0c ret: by TIP to 05, by a bit to 0b, by a bit to 05, and nobody called
+     * that */
     DECODE(&r, "\xe8\x01\x00\x00\x00\xc3\xe8\x01\x00\x00\x00\xc3\xc3", START TIP16 "\x05\x10\x1e");
     EXECUTED(&r, 0, 6, 0xc, 5, 0xb);
     assert_string_equal(r.why, "a compressed return without a call");

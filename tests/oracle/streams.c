@@ -116,8 +116,8 @@ static struct oracle_config config_of(const struct memory_of_stream *m, unsigned
     return c;
 }
 
-/* Where data is missing before this position of the stream: the AUX offset jumps, or the kernel flags (1) that its buffer was
- * full. */
+/* Where data is missing before this position of the stream: the AUX offset jumps, or the kernel flags (1) that its
+ * buffer was full. */
 static bool is_cut(const struct assay_pt_stream *s, size_t extent, uint64_t offset)
 {
     const struct assay_pt_extent *e = &s->extent[extent];

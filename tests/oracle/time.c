@@ -81,7 +81,7 @@ static bool on_mtc(struct clock *c, uint8_t mtc)
     if (c->ctc_high_unknown) {
         uint8_t known = (uint8_t)((1u << (16 - n)) - 1);
         uint8_t before = (uint8_t)(mtc - 1);
-        /* No MTC was lost: the missing bits are those of the MTC before this one, or of this one if they still agree. */
+        /* No MTC was lost: the missing bits are those of the MTC before this one, or of this one if they agree. */
         c->last_mtc = (uint8_t)((((mtc & known) == (c->last_mtc & known)) ? mtc : before) & ~known) |
                       (uint8_t)(c->last_mtc & known);
         c->ctc_high_unknown = false;

@@ -75,8 +75,8 @@ static uint64_t plain_next(const struct insn *in)
     return in->branch == JMP || in->branch == CALL ? in->target : in->next;
 }
 
-/* Walking without the trace's help is a function of the address alone: an address met again will be met for ever. One earlier
- * address is remembered, a later one at each power of two (Brent). */
+/* Walking without the trace's help is a function of the address alone: an address met again will be met for ever. One
+ * earlier address is remembered, a later one at each power of two (Brent). */
 struct loop_guard {
     uint64_t steps, seen_at_step, seen;
 };
@@ -93,9 +93,9 @@ static bool loops(struct loop_guard *g, uint64_t ip)
     return false;
 }
 
-/* Walks until wanted() says yes to the next instruction, which is then *in and not executed yet; NULL: to the address arg,
- * whatever stands there. Stops with false and an error at one that needs the trace, where there is no code, and in an endless
- * loop. */
+/* Walks until wanted() says yes to the next instruction, which is then *in and not executed yet; NULL: to the address
+ * arg, whatever stands there. Stops with false and an error at one that needs the trace, where there is no code, and
+ * in an endless loop. */
 static bool walk(struct oracle *o, bool (*wanted)(const struct insn *in, uint64_t arg), uint64_t arg,
                  const char *missed, struct insn *in)
 {
@@ -121,7 +121,8 @@ static bool is_decision(const struct insn *in, uint64_t unused)
     return needs_trace(in);
 }
 
-/* Far transfers and changes of CR3 do; near branches may leave an address filter, and not all hardware then tells where to. */
+/* Far transfers and changes of CR3 do; near branches may leave an address filter, and not all hardware then tells
+ * where to. */
 static bool leaves_context(const struct insn *in, uint64_t unused)
 {
     (void)unused;
@@ -209,8 +210,8 @@ bool oracle_tip(struct oracle *o, uint64_t target)
         return false;
     if (in.branch == COND)
         return oracle_lose(o, "TIP where a TNT is due");
-    /* libipt leaves the stack as it is at a return that was not compressed, perf pops always: no sound trace tells the two
-     * apart. */
+    /* libipt leaves the stack as it is at a return that was not compressed, perf pops always: no sound trace tells the
+     * two apart. */
     decide(o, &in, target);
     oracle_cycle_point(o);
     return true;

@@ -204,7 +204,8 @@ static void power_on(struct walker *w, const struct walk_options *options, uint6
     assay_pt_unit_enter(&w->unit, ip);
 }
 
-/* No trace tells how often a loop of direct jumps went round before it was interrupted: back in it, the round never was. */
+/* No trace tells how often a loop of direct jumps went round before it was interrupted: back in it, the round never
+ * was. */
 static bool goes_round(struct walker *w, uint64_t ip)
 {
     for (size_t i = w->decided; i < w->out.n; i++)

@@ -114,7 +114,11 @@ static void on_pge(struct assay_flow *f, const struct assay_pt_packet *p)
     if (f->mode_next)
         flow_set_mode(f, f->mode_next);
     flow_enable(f, p->ip.ip);
-    flow_put_cycles(f);
+    if (f->cyc_outside)
+        flow_put_last_cycles(f);
+    else
+        flow_put_cycles(f);
+    f->cyc_outside = false;
 }
 
 static void turn_off(struct assay_flow *f, const struct assay_pt_packet *p, uint64_t last, bool async)

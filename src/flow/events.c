@@ -113,6 +113,7 @@ static bool time_packet(struct assay_flow *f, const struct assay_pt_packet *p)
         return true;
     case ASSAY_PT_CYC:
         f->cyc += p->cyc.cycles;
+        f->cyc_outside |= f->state != ON;
         return true;
     case ASSAY_PT_CBR:
         flow_clock_cbr(f, p->cbr.ratio);

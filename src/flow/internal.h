@@ -125,6 +125,7 @@ struct assay_flow {
     uint32_t *out;          /* where the next item goes */
     uint64_t cyc, cyc_told; /* they differ while cycles wait for the next branch, whose time they are */
     uint64_t cyc_held;      /* cycles that have no place yet: they go with those of a later branch */
+    bool cyc_outside;       /* a CYC came while tracing was not on: what is held is not of the code after it */
     uint64_t last_ip;
     uint64_t tnt; /* branches waiting for a TIP that was put off: the last tnt_n bits, newest in bit 0 */
     uint32_t link;
@@ -234,7 +235,7 @@ void flow_event_at(struct assay_flow *f, unsigned type, bool has_ip, uint64_t ip
 void flow_put_cycles(struct assay_flow *f);
 /* What the CYC timed stands nowhere in the order of the code. */
 void flow_hold_cycles(struct assay_flow *f);
-/* All that are left, at the end. */
+/* All that are left: at the end, and when tracing begins after a CYC outside. */
 void flow_put_last_cycles(struct assay_flow *f);
 
 /* walk.c */

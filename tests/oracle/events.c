@@ -153,6 +153,8 @@ static void on_pge(struct oracle *o, const struct packet *p)
         return;
     }
     take_mode(o);
+    o->cycles_exact |= o->cycles_outside;
+    o->cycles_outside = false;
     oracle_resume(o, p->ip);
 }
 
@@ -462,6 +464,7 @@ static void on_time(struct oracle *o, const struct packet *p)
     if (p->kind == CYC) {
         o->cycles += p->value;
         o->cycles_exact = true;
+        o->cycles_outside |= o->state != ON;
     }
     if (told && o->find.time)
         o->find.time(o->find.ctx, o->clock.mark);

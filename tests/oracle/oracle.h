@@ -176,6 +176,7 @@ struct oracle {
     unsigned bits_n;
     /* cycles that passed and have no place yet */
     uint64_t cycles;
+    bool cycles_outside;  /* a CYC came while tracing was not on */
     bool cycles_exact;    /* a CYC stands before the packet at work, so they end exactly there */
     enum fup_use fup_use; /* of the next FUP */
     unsigned cfe;

@@ -1151,6 +1151,27 @@ static void cycles_of_an_mtc_wait_for_the_next(void **state)
     check(LOOP, 10, &t, "on@0 [0 1 3] [0 1 3] [5] c11 [0 1 3] ptw=1 [0 1 3] c24 ");
 }
 
+/* A TIP.PGE in the cycle of an MTC has no CYC of its own. What passed while tracing was off is not of the code after it. */
+static void cycles_of_an_mtc_while_off(void **state)
+{
+    (void)state;
+    struct trace t = {0};
+    psb_at(&t, 0);
+    cyc(&t, 2);
+    tnt(&t, "T");
+    cyc(&t, 3);
+    pgd_none(&t);
+    cyc(&t, 5000);
+    mtc(&t, 9);
+    cyc(&t, 600);
+    mtc(&t, 10);
+    pge(&t, 0);
+    tnt(&t, "T");
+    cyc(&t, 4);
+    tnt(&t, "T");
+    check(LOOP, 10, &t, "on@0 [0 1 3] c2 [0 1 3] c3 off@3 on@0 c5600 [0 1 3] [0 1 3] c4 ");
+}
+
 static void cycles_and_a_deferred_tip(void **state)
 {
     (void)state;
@@ -1506,6 +1527,7 @@ int main(void)
         cmocka_unit_test(return_in_another_mode),
         cmocka_unit_test(cycles_stand_after_the_run_they_end),
         cmocka_unit_test(cycles_of_an_mtc_wait_for_the_next),
+        cmocka_unit_test(cycles_of_an_mtc_while_off),
         cmocka_unit_test(cycles_and_a_deferred_tip),
         cmocka_unit_test(large_cycle_counts),
         cmocka_unit_test(time_from_mtc),

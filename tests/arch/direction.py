@@ -24,7 +24,8 @@ BELOW = {
 # Which folder a public header describes.
 HEADER = {
     "base": "base", "cursor": "base", "text": "base", "workers": "base",
-    "pt": "pt", "event": "event", "event_table": "event", "image": "image", "flow": "flow", "profile": "profile",
+    "pt": "pt", "event": "event", "event_table": "event", "event_list": "event",
+    "image": "image", "flow": "flow", "profile": "profile",
     "perfdata": "file", "recording": "file", "perfwrite": "sink", "probe": "linux",
     "pt_unit": "virtual", "machine": "virtual", "record": "virtual",
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of -e options. */
+#include "stat.h"
+
+#include "base/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int say_where(struct cli *c, const char *text, const struct assay_diag *d)
+{
+    return cli_fail(c, CLI_USAGE, "-e %s, column %llu: %s; expected %s", text, (unsigned long long)d->offset + 1,
+                    d->what, d->expected);
+}
+
+int stat_list_add(struct cli *c, struct stat_list *l, const char *text)
+{
+    struct assay_event_list in;
+    struct assay_event_item item;
+    struct assay_diag d;
+    int got;
+    assay_event_list_init(&in, text, strlen(text), l->groups);
+    while ((got = assay_event_list_next(&in, &item, &d)) > 0) {
+        if (!table_grow(&l->event, &l->room, l->events + 1, sizeof *l->event))
+            return cli_fail(c, CLI_CANNOT, "out of memory");
+        l->event[l->events++] = item;
+    }
+    l->groups = in.groups;
+    return got < 0 ? say_where(c, text, &d) : CLI_OK;
+}
+
+void stat_list_free(struct stat_list *l)
+{
+    free(l->event);
+    *l = (struct stat_list){0};
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Results: a row for each counter, and what every form of showing them asks. */
+#include "stat_print.h"
+
+#include <stdlib.h>
+
+bool stat_result_init(struct stat_result *r, const struct stat_list *l)
+{
+    *r =
+        (struct stat_result){.row = calloc(l->events, sizeof *r->row), .rows = l->events, .wall_spread = -1, .runs = 1};
+    for (size_t i = 0; r->row && i < l->events; i++)
+        r->row[i] = (struct stat_row){
+            .event = l->event[i], .cpu = -1, .unit = "", .scale = 1, .state = STAT_NOT_COUNTED, .spread = -1};
+    return r->row != NULL;
+}
+
+void stat_result_free(struct stat_result *r)
+{
+    free(r->row);
+    *r = (struct stat_result){0};
+}
+
+bool stat_partly(const struct stat_row *row) { return row->state == STAT_COUNTED && row->running < row->enabled; }
+
+void stat_put_name(struct assay_out *o, const struct stat_row *row)
+{
+    assay_out_bytes(o, row->event.text, row->event.size);
+    if (!row->event.modifiers_size)
+        return;
+    assay_out_char(o, ':');
+    assay_out_bytes(o, row->event.modifiers, row->event.modifiers_size);
+}
+
+const char *stat_state_name(enum stat_state state)
+{
+    static const char *const name[] = {"counted", "not counted", "not supported"};
+    return name[state];
+}
+
+/* A count of one run is exact; what is extended, scaled or a mean is not. */
+unsigned stat_decimals(const struct stat_result *r, const struct stat_row *row)
+{
+    if (row->scale != 1)
+        return 9;
+    return r->runs == 1 ? 0 : 3;
+}

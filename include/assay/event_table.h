@@ -76,7 +76,7 @@ struct assay_event_pmu {
     uint8_t registers;              /* values an event may need */
     uint8_t flat;                   /* event names hold their dots; there are no umasks */
     uint8_t perf_type;              /* PERF_TYPE_RAW, or of a software PMU 0 */
-    uint8_t pad[4];
+    uint32_t kernel_pmu;            /* Linux's name of it ("cpu_core" on a hybrid), 0: "cpu" */
 };
 
 /* One event. `config` is IA32_PERFEVTSELx without u, k, INT, EN (bits 63:0 as the register has them); for NetBurst the ESCR's
@@ -153,6 +153,7 @@ struct assay_event_table {
     const uint32_t *models;
     const uint16_t *slots; /* row number within the PMU (events) or the event (umasks), + 1; 0 empty */
     uint32_t pmu_count, event_count, umask_count, netburst_count, metric_count;
+    uint32_t pool_size, model_count, slot_count; /* so that a loaded table can begin with a copy of this one */
 };
 
 /* The table that was compiled in from data/event/. Fills t; no state, no cost to speak of. */

@@ -62,7 +62,7 @@ struct cli {
     struct assay_out out; /* stdout; flushed by main, whose failure is an exit status */
     bool color;           /* stdout takes escape sequences */
     bool json;            /* --json was given */
-    unsigned width;       /* columns of the terminal, or 100 */
+    unsigned width;       /* columns: COLUMNS, the terminal's, or 100 */
     char **operand;
     int operands;
     struct cli_given *given; /* in the order given */

@@ -1,37 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* assay doctor: what this machine can observe, why not, and what to do. */
 #include "cli.h"
+#include "table.h"
 
 #include <assay/probe.h>
-
-#include <string.h>
 
 enum { TITLE = 21, STATUS = 9 };
 
 static const char *color_of(enum assay_probe_status status)
 {
     return status == ASSAY_PROBE_YES ? "32" : status == ASSAY_PROBE_LIMITED ? "33" : "31";
-}
-
-/* Words of text in the columns from `indent` on, wrapped at the terminal's width. The cursor stands at the indent. */
-static void put_wrapped(struct cli *c, const char *text, size_t indent)
-{
-    size_t room = c->width > indent + 30 ? c->width - indent : 30, at = 0;
-    while (*text) {
-        size_t n = strcspn(text, " ");
-        if (at > 0 && at + 1 + n > room) {
-            assay_out_char(&c->out, '\n');
-            assay_out_fill(&c->out, ' ', indent);
-            at = 0;
-        } else if (at > 0) {
-            assay_out_char(&c->out, ' ');
-            at++;
-        }
-        assay_out_bytes(&c->out, text, n);
-        at += n;
-        text += n + (text[n] == ' ');
-    }
-    assay_out_char(&c->out, '\n');
 }
 
 /* "   remedy: text" below the line of the thing itself. */
@@ -43,7 +21,8 @@ static void put_more(struct cli *c, const char *label, const char *text)
     cli_sgr(c, "2");
     assay_out_left(&c->out, label, STATUS);
     cli_sgr(c, "0");
-    put_wrapped(c, text, TITLE + STATUS);
+    table_wrapped(c, text, TITLE + STATUS);
+    assay_out_char(&c->out, '\n');
 }
 
 static void put_text(struct cli *c, enum assay_probe_id id, const struct assay_probe_result *r)
@@ -52,7 +31,8 @@ static void put_text(struct cli *c, enum assay_probe_id id, const struct assay_p
     cli_sgr(c, color_of(r->status));
     assay_out_left(&c->out, assay_probe_status_name(r->status), STATUS);
     cli_sgr(c, "0");
-    put_wrapped(c, *r->found ? r->found : r->cause, TITLE + STATUS);
+    table_wrapped(c, *r->found ? r->found : r->cause, TITLE + STATUS);
+    assay_out_char(&c->out, '\n');
     if (*r->found)
         put_more(c, "but", r->cause);
     put_more(c, "remedy", r->remedy);

@@ -24,9 +24,14 @@ static int write_all(void *ctx, const char *data, size_t size)
     return 0;
 }
 
+/* COLUMNS, when it is exported, is what the user wants; else the terminal's; else 100. */
 static unsigned terminal_width(void)
 {
     struct winsize w;
+    const char *columns = getenv("COLUMNS");
+    unsigned long n = columns ? strtoul(columns, NULL, 10) : 0;
+    if (n >= 40 && n <= 1000)
+        return (unsigned)n;
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 40 ? w.ws_col : 100;
 }
 

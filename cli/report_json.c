@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile as JSON lines and as CSV. */
 #include "report.h"
+#include "table.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -137,18 +138,6 @@ void report_json(struct cli *c, const struct report *r)
     put_edges(&j, r);
 }
 
-/* RFC 4180: in quotes, with quotes doubled. */
-static void put_csv_text(struct assay_out *o, const char *s)
-{
-    assay_out_char(o, '"');
-    for (; s && *s; s++) {
-        if (*s == '"')
-            assay_out_char(o, '"');
-        assay_out_char(o, *s);
-    }
-    assay_out_char(o, '"');
-}
-
 void report_csv(struct cli *c, const struct report *r)
 {
     struct assay_out *o = &c->out;
@@ -157,9 +146,9 @@ void report_csv(struct cli *c, const struct report *r)
     assay_out_str(o, "symbol,dso,start,size,instructions,timed_instructions,cycles,calls\n");
     for (size_t i = 0; order && i < n && i < r->top; i++) {
         const struct assay_profile_function *f = assay_profile_function(r->profile, order[i]);
-        put_csv_text(o, f->name);
+        table_csv(c, f->name);
         assay_out_char(o, ',');
-        put_csv_text(o, f->dso == UINT32_MAX ? "" : assay_dso_name(assay_pt_recording_image(r->rec), f->dso));
+        table_csv(c, f->dso == UINT32_MAX ? "" : assay_dso_name(assay_pt_recording_image(r->rec), f->dso));
         assay_out_str(o, ",0x");
         assay_out_hex(o, f->start);
         const uint64_t number[] = {f->size, f->self.insns, f->self.timed};

@@ -72,3 +72,33 @@ void table_bar(struct cli *c, double part, double whole, size_t width)
     }
     assay_out_fill(&c->out, ' ', width - used);
 }
+
+void table_wrapped(struct cli *c, const char *text, size_t indent)
+{
+    size_t room = c->width > indent + 30 ? c->width - indent : 30, at = 0;
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        if (at > 0 && at + 1 + n > room) {
+            assay_out_char(&c->out, '\n');
+            assay_out_fill(&c->out, ' ', indent);
+            at = 0;
+        } else if (at > 0) {
+            assay_out_char(&c->out, ' ');
+            at++;
+        }
+        assay_out_bytes(&c->out, text, n);
+        at += n;
+        text += n + (text[n] == ' ');
+    }
+}
+
+void table_csv(struct cli *c, const char *s)
+{
+    assay_out_char(&c->out, '"');
+    for (; s && *s; s++) {
+        if (*s == '"')
+            assay_out_char(&c->out, '"');
+        assay_out_char(&c->out, *s);
+    }
+    assay_out_char(&c->out, '"');
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tables for people share: grouped numbers, percentages, bars. */
+/* What tables for people share: grouped numbers, percentages, bars, wrapped text. */
 #ifndef ASSAY_CLI_TABLE_H
 #define ASSAY_CLI_TABLE_H
 
@@ -13,5 +13,9 @@ void table_share(struct cli *c, double part, double whole);
 void table_bar(struct cli *c, double part, double whole, size_t width);
 /* instructions / cycles with two decimals in 6 columns, "n/a" without cycles. */
 void table_ipc(struct cli *c, uint64_t insns, double cycles);
+/* Words of text in the columns from `indent` on, where the cursor stands, wrapped at the terminal's width; no newline after. */
+void table_wrapped(struct cli *c, const char *text, size_t indent);
+/* One field of RFC 4180: in quotes, with quotes doubled. NULL is empty. */
+void table_csv(struct cli *c, const char *s);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -106,8 +107,8 @@ struct assay_event_row {
 
 struct assay_event_umask {
     uint32_t name, desc;
-    uint64_t value;    /* core: to be put at bit 8, or with ASSAY_EVENT_OFFCORE the second register's bits;
-                          NetBurst: the bit's number of the event mask */
+    uint64_t value;    /* core: to be put at bit 8, or with ASSAY_EVENT_OFFCORE the second register's bits; NetBurst: the bit's
+                          number of the event mask (also where VIRTUAL), with TAG bits of the tag; software: part of config */
     uint32_t flags;
     uint32_t alias;    /* row of the umask this is another name of, ASSAY_EVENT_NONE */
     uint32_t fixed_modifiers; /* modifiers that the umask sets: a mask ... */
@@ -124,8 +125,8 @@ struct assay_event_netburst {
     uint8_t escr_select;   /* CCCR bits 15:13 */
     uint8_t event_select;  /* ESCR bits 30:25 */
     uint8_t perf_event;    /* the kernel's own number, in place of the event select in perf's config */
-    uint8_t upstream;      /* at-retirement events: first row of `metrics`, 0xff none */
-    uint16_t escr_number[2]; /* the reference library's ESCR numbers */
+    uint8_t upstream;      /* first row of `metrics` that counts with this event (they stand together), 0xff none */
+    uint16_t escr_number[2]; /* the reference library's ESCR numbers, 0xffff none */
 };
 
 /* NetBurst at-retirement metrics: what must be programmed besides (docs/formats/events.md). */
@@ -138,7 +139,7 @@ struct assay_event_metric {
     uint32_t pebs_enable_pebs; /* the same when sampling with PEBS */
     uint32_t matrix_vert;      /* MSR_PEBS_MATRIX_VERT (3F2H) */
     uint16_t upstream_escr;    /* MSR it has to be in, 0: either of the event's */
-    uint8_t upstream_tag;      /* tag enable and value to set there */
+    uint8_t upstream_tag;      /* tag value to set there with tag enable, 0: neither */
     uint8_t mechanism;         /* 0 front end, 1 execution, 2 replay */
 };
 
@@ -161,18 +162,36 @@ void assay_event_builtin(struct assay_event_table *t);
 
 static inline const char *assay_event_str(const struct assay_event_table *t, uint32_t offset) { return t->pool + offset; }
 
-/* The hash of a name, letters folded; the same code fills and reads the slots. Slot: (hash ^ hash >> 15) & slot_mask,
- * then the next ones until a match or an empty slot. */
+/* Eight bytes of a name, least significant first. */
+static inline uint64_t assay_event_load(const char *s, size_t n)
+{
+    uint64_t v = 0;
+    memcpy(&v, s, n);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    return v;
+}
+
+static inline uint64_t assay_event_mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ (v | 0x2020202020202020u)) * 0x9e3779b97f4a7c15u; /* bit 5: letters of both cases are one */
+    return h ^ h >> 32;
+}
+
+/* The hash of a name without regard to case; the same code fills and reads the slots (tools/compile_events.py has it too).
+ * Slot: hash & slot_mask, then the next ones until a match or an empty slot. */
 static inline uint32_t assay_event_hash(uint32_t seed, const char *s, size_t n)
 {
-    uint32_t h = seed;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)s[i];
-        if (c >= 'A' && c <= 'Z')
-            c |= 0x20;
-        h = (h ^ c) * 0x01000193u;
-    }
-    return h ^ h >> 15;
+    uint64_t h = seed ^ n;
+    for (; n >= 8; s += 8, n -= 8)
+        h = assay_event_mix(h, assay_event_load(s, 8));
+    if (n >= 4)
+        h = assay_event_mix(h, assay_event_load(s, 4) | assay_event_load(s + n - 4, 4) << 32);
+    else if (n)
+        h = assay_event_mix(h, (uint64_t)(unsigned char)s[0] | (uint64_t)(unsigned char)s[n / 2] << 8 |
+                                   (uint64_t)(unsigned char)s[n - 1] << 16);
+    return (uint32_t)(h * 0x9e3779b97f4a7c15u >> 32);
 }
 
 #ifdef __cplusplus

@@ -162,7 +162,7 @@ void assay_event_builtin(struct assay_event_table *t);
 
 static inline const char *assay_event_str(const struct assay_event_table *t, uint32_t offset) { return t->pool + offset; }
 
-/* Eight bytes of a name, least significant first. */
+/* The first n bytes of a name, at most eight, least significant first. */
 static inline uint64_t assay_event_load(const char *s, size_t n)
 {
     uint64_t v = 0;

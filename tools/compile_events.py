@@ -242,7 +242,8 @@ class Compiler:
     def event(self, r, rows, index, umasks, scheme, escrs):
         flags = r.words("flags", FLAGS)
         out = {"name": self.pool.add(r["event"]), "desc": self.pool.add(r.text("desc")), "flags": flags,
-               "alias": NONE, "alias_umask": NONE, "netburst": NONE, "perf_type": PERF_TYPES["raw"]}
+               "alias": NONE, "alias_umask": NONE, "netburst": NONE, "perf_type": PERF_TYPES["raw"],
+               "equiv": self.pool.add(r["alias"])}
         owner = self.alias(r, rows, index, umasks, out) or r
         own = umasks.get(owner["event"]) if out["alias_umask"] == NONE else None
         if own:

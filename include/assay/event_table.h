@@ -93,6 +93,7 @@ struct assay_event_row {
     uint32_t flags;     /* enum assay_event_flag */
     uint32_t alias;     /* row of the event this is another name of, ASSAY_EVENT_NONE */
     uint32_t alias_umask;
+    uint32_t equiv;     /* the same for people ("BR_INST_RETIRED:ANY"), 0 */
     uint32_t first_umask, umasks; /* rows; the first `listed` are the reference library's */
     uint32_t first_slot, slot_mask, seed;
     uint32_t extra_msr, extra_msr_alt; /* 0: none. The second is used with config_alt */
@@ -102,7 +103,7 @@ struct assay_event_row {
     uint8_t groups;
     uint8_t raw_bits;  /* widest raw umask */
     uint8_t perf_type; /* software events: PERF_TYPE_*; else 4, PERF_TYPE_RAW */
-    uint16_t pad;
+    uint8_t pad[6];
 };
 
 struct assay_event_umask {

@@ -75,7 +75,7 @@ class Row:
         return known[self[column]]
 
     def text(self, column):
-        if len(self[column]) < 10 and self[column] != "-":
+        if len(self[column]) < 10:
             raise self.wrong(column, "a description is missing")
         return self[column]
 

@@ -20,7 +20,7 @@ COLUMNS = {
     "core events": "event alias code counters modifiers flags msr msr_bits other desc note",
     "core umasks": "event umask alias value group set flags made_of desc note",
     "netburst escrs": "escr msr counters select",
-    "netburst events": "event alias select escrs numbers linux flags desc note",
+    "netburst events": "event alias select escrs cccr numbers linux flags desc note",
     "netburst umasks": "event umask alias bit flags desc note",
     "netburst metrics": "metric mechanism event umask upstream upstream_umasks upstream_escr tag pebs_enable "
                         "pebs_enable_pebs matrix",
@@ -245,39 +245,43 @@ class Compiler:
                "alias": NONE, "alias_umask": NONE, "netburst": NONE, "perf_type": PERF_TYPES["raw"],
                "equiv": self.pool.add(r["alias"])}
         owner = self.alias(r, rows, index, umasks, out) or r
-        own = umasks.get(owner["event"]) if out["alias_umask"] == NONE else None
+        own = umasks.get(owner["event"]) if ":" not in r["alias"] else None
         if own:
             out.update(own["info"])
         getattr(self, "event_" + scheme)(r, rows, out, escrs)
         if flags & 1 << FLAGS["offcore"]:
             out["raw_bits"] = out["extra_ok"].bit_length()
             for u in own["rows"]:
-                if u.number("value") & ~out["extra_ok"] and not u.number("value") & out["extra_alt_ok"]:
+                if u.number("value") & ~(out["extra_ok"] | out["extra_alt_ok"]):
                     raise u.wrong("value", "has bits that no register of the event takes")
         return out
 
     @staticmethod
     def alias(r, rows, index, umasks, out):
+        """The row of the event that this is another name of. With one umask the name stands for both; with two (the generic
+        cache events) it is an event of its own that happens to have the same code."""
         if not r["alias"]:
             return None
-        name, _, umask = r["alias"].partition(":")
+        name, *words = r["alias"].split(":")
         target = next((t for t in rows if t["event"] == name), None)
         if target is None:
             raise r.wrong("alias", f"no event '{name}'")
         if target["alias"]:
             raise r.wrong("alias", f"'{name}' is an alias itself")
-        code = {"core": "code", "netburst": "select", "software": "config"}
-        column = next(c for c in code.values() if c in r.columns)
+        column = next(c for c in ("code", "select", "config") if c in r.columns)
         want = target.number(column)
-        if umask:
-            of = umasks.get(name, {"index": {}})["index"]
-            if umask not in of:
-                raise r.wrong("alias", f"no umask '{umask}' of {name}")
-            out["alias_umask"] = of[umask]
-            want |= next(u for u in umasks[name]["rows"] if u["umask"] == umask).number("value") << 8
+        of = umasks.get(name, {"rows": []})["rows"]
+        for word in words:
+            umask = next((u for u in of if u["umask"] == word), None)
+            if umask is None:
+                raise r.wrong("alias", f"no umask '{word}' of {name}")
+            want |= umask.number("value") << (8 if column == "code" else 0)
         if r.number(column) != want:
             raise r.wrong("alias", f"'{r['alias']}' has the code {want:#x}")
-        out["alias"] = index[name]
+        if len(words) == 1:
+            out["alias_umask"] = umasks[name]["index"][words[0]]
+        if len(words) < 2:
+            out["alias"] = index[name]
         return target
 
     def event_core(self, r, rows, out, _escrs):
@@ -309,7 +313,7 @@ class Compiler:
         out["counters"] = masks[0] | masks[-1]
         out["netburst"] = len(self.netburst)
         self.netburst.append({
-            "escr_msr": [e.number("msr") for e in of], "counters": masks, "escr_select": of[0].number("select", limit=8),
+            "escr_msr": [e.number("msr") for e in of], "counters": masks, "escr_select": r.number("cccr", default=of[0].number("select"), limit=8),
             "event_select": select, "perf_event": r.number("linux", default=0xFF, limit=256), "upstream": 0xFF,
             "escr_number": (numbers + [0xFFFF] * 2)[:2]})
 
@@ -396,6 +400,8 @@ class Compiler:
             out["fixed_modifiers"] = out.get("fixed_modifiers", 0) | 1 << MODIFIERS[name]
             out[{"e": "fixed_edge", "i": "fixed_invert", "c": "fixed_cmask"}[name]] = int(value)
         if r["made_of"]:
+            if r["alias"]:
+                raise r.wrong("made_of", "an alias is not made of others")
             parts, value = {t["umask"]: t for t in rows}, 0
             for part in r["made_of"].split(":"):
                 if part not in parts:
@@ -403,7 +409,7 @@ class Compiler:
                 value |= parts[part].number("value")
             if value != out["value"]:
                 raise r.wrong("made_of", f"is {value:#x} together")
-        out["equiv"] = self.pool.add(r["made_of"])
+        out["equiv"] = self.pool.add(r["alias"] or r["made_of"])
 
     # At-retirement metrics
 

@@ -2,10 +2,7 @@
 /* Rows of a table by name and by processor. */
 #include <assay/event.h>
 
-static unsigned char folded(char c)
-{
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
-}
+static unsigned char folded(char c) { return (unsigned char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
 
 /* Whether the n bytes of name are the whole of s, without regard to case. Names are mostly spelt as in the table. */
 static bool is_name(const char *s, const char *name, size_t n)

@@ -3,26 +3,11 @@
 #ifndef ASSAY_PROBE_H
 #define ASSAY_PROBE_H
 
-#include <assay/base.h>
+#include <assay/sys.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct perf_event_attr;
-
-/* How the machine is asked. Members that are 0 or NULL stand for the real thing; tests give others. */
-struct assay_probe_system {
-    const char *root;    /* put before every file name; "" */
-    const char *path;    /* folders of programs, with colons; $PATH */
-    const char *machine; /* "x86_64", "s390x" ...; uname */
-    /* The descriptor, which is closed at once, or -errno. */
-    int (*perf_event_open)(const struct perf_event_attr *attr);
-    /* eax, ebx, ecx, edx; false when the leaf is not there. */
-    bool (*cpuid)(uint32_t leaf, uint32_t subleaf, uint32_t reg[4]);
-    /* Runs a program and keeps the begin of its output: 0, or -errno. */
-    int (*run)(const char *program, const char *argument, char *output, size_t size);
-};
 
 enum assay_probe_status { ASSAY_PROBE_NO, ASSAY_PROBE_LIMITED, ASSAY_PROBE_YES };
 
@@ -53,7 +38,7 @@ const char *assay_probe_title(enum assay_probe_id id);
 const char *assay_probe_status_name(enum assay_probe_status status);
 
 /* Asks for one thing. s may be NULL. Opens and closes perf events, runs `qemu-x86_64 --version` and the like; changes nothing. */
-void assay_probe(const struct assay_probe_system *s, enum assay_probe_id id, struct assay_probe_result *out);
+void assay_probe(const struct assay_sys *s, enum assay_probe_id id, struct assay_probe_result *out);
 
 #ifdef __cplusplus
 }

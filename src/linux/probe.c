@@ -38,9 +38,9 @@ void probe_say(char *to, size_t size, const char *fmt, ...)
     va_end(ap);
 }
 
-void assay_probe(const struct assay_probe_system *s, enum assay_probe_id id, struct assay_probe_result *out)
+void assay_probe(const struct assay_sys *s, enum assay_probe_id id, struct assay_probe_result *out)
 {
-    static const struct assay_probe_system real = {0};
+    static const struct assay_sys real = {0};
     memset(out, 0, sizeof *out);
     if (id < ASSAY_PROBES)
         probes[id].probe(s ? s : &real, out);

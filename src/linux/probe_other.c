@@ -7,19 +7,19 @@
 
 #define CPUM_CF "/sys/bus/event_source/devices/cpum_cf"
 
-void probe_i915(const struct assay_probe_system *s, struct assay_probe_result *out)
+void probe_i915(const struct assay_sys *s, struct assay_probe_result *out)
 {
     long paranoid;
     PROBE_SAY(out->without, "recordings of other machines can be read");
-    if (!probe_exists(s, "/dev/dri")) {
+    if (!sys_exists(s, "/dev/dri")) {
         PROBE_SAY(out->cause, "no graphics device (/dev/dri is not there)");
         return;
     }
-    if (!probe_number(s, "/proc/sys/dev/i915/perf_stream_paranoid", &paranoid)) {
+    if (!sys_number(s, "/proc/sys/dev/i915/perf_stream_paranoid", &paranoid)) {
         PROBE_SAY(out->cause, "the graphics driver is not i915, or has no perf interface (Linux before 4.13)");
         return;
     }
-    bool open = paranoid == 0 || probe_capable(s, PROBE_CAP_PERFMON) || probe_capable(s, PROBE_CAP_SYS_ADMIN);
+    bool open = paranoid == 0 || sys_capable(s, SYS_CAP_PERFMON) || sys_capable(s, SYS_CAP_SYS_ADMIN);
     out->status = open ? ASSAY_PROBE_YES : ASSAY_PROBE_LIMITED;
     PROBE_SAY(out->found, "i915 with perf interface, perf_stream_paranoid is %ld", paranoid);
     if (open) {
@@ -30,21 +30,21 @@ void probe_i915(const struct assay_probe_system *s, struct assay_probe_result *o
     PROBE_SAY(out->remedy, "sudo sysctl dev.i915.perf_stream_paranoid=0");
 }
 
-void probe_cpum_cf(const struct assay_probe_system *s, struct assay_probe_result *out)
+void probe_cpum_cf(const struct assay_sys *s, struct assay_probe_result *out)
 {
     PROBE_SAY(out->without, "recordings of other machines can be read");
-    if (!probe_machine_is(s, "s390x")) {
+    if (!sys_machine_is(s, "s390x")) {
         PROBE_SAY(out->cause, "this is no IBM Z");
         return;
     }
-    if (!probe_exists(s, CPUM_CF)) {
+    if (!sys_exists(s, CPUM_CF)) {
         PROBE_SAY(out->cause,
                   "the counter facility is not authorised for this partition, or the kernel lacks its driver");
         PROBE_SAY(out->remedy,
                   "allow the counter sets in the partition's activation profile (Security, Counter Facility)");
         return;
     }
-    bool device = probe_exists(s, "/dev/hwctr"), may = probe_capable(s, PROBE_CAP_PERFMON);
+    bool device = sys_exists(s, "/dev/hwctr"), may = sys_capable(s, SYS_CAP_PERFMON);
     out->status = device && may ? ASSAY_PROBE_YES : ASSAY_PROBE_LIMITED;
     PROBE_SAY(out->found, "cpum_cf PMU%s", device ? " and /dev/hwctr" : "");
     if (out->status == ASSAY_PROBE_YES) {
@@ -75,11 +75,11 @@ struct emulators {
     bool x86_64, plugins;
 };
 
-static void look_for(const struct assay_probe_system *s, const char *machine, struct emulators *e)
+static void look_for(const struct assay_sys *s, const char *machine, struct emulators *e)
 {
     char name[32], output[16384];
     snprintf(name, sizeof name, "qemu-%s", machine);
-    bool there = probe_program(s, name, "--version", output, sizeof output);
+    bool there = sys_program(s, name, "--version", output, sizeof output);
     char *list = there ? e->there : e->missing;
     size_t n = strlen(list);
     snprintf(list + n, sizeof e->there - n, "%s%s", n ? ", " : "", name);
@@ -89,12 +89,12 @@ static void look_for(const struct assay_probe_system *s, const char *machine, st
         version_in(output, e->version, sizeof e->version);
     if (strcmp(machine, "x86_64") == 0) {
         e->x86_64 = true;
-        probe_program(s, name, "-help", output, sizeof output);
+        sys_program(s, name, "-help", output, sizeof output);
         e->plugins = strstr(output, "-plugin") != NULL;
     }
 }
 
-void probe_qemu(const struct assay_probe_system *s, struct assay_probe_result *out)
+void probe_qemu(const struct assay_sys *s, struct assay_probe_result *out)
 {
     static const char *const machine[] = {"x86_64", "i386", "s390x"};
     struct emulators e = {0};
@@ -120,10 +120,10 @@ void probe_qemu(const struct assay_probe_system *s, struct assay_probe_result *o
     }
 }
 
-void probe_perf(const struct assay_probe_system *s, struct assay_probe_result *out)
+void probe_perf(const struct assay_sys *s, struct assay_probe_result *out)
 {
     char output[256], version[32];
-    if (!probe_program(s, "perf", "--version", output, sizeof output)) {
+    if (!sys_program(s, "perf", "--version", output, sizeof output)) {
         PROBE_SAY(out->cause, "not installed");
         PROBE_SAY(out->remedy, "sudo apt install linux-perf");
         PROBE_SAY(out->without, "all of Assay; perf is a second opinion on its files");

@@ -26,7 +26,7 @@ HEADER = {
     "base": "base", "cursor": "base", "text": "base", "workers": "base",
     "pt": "pt", "event": "event", "event_table": "event", "event_list": "event",
     "image": "image", "flow": "flow", "profile": "profile",
-    "perfdata": "file", "recording": "file", "perfwrite": "sink", "probe": "linux",
+    "perfdata": "file", "recording": "file", "perfwrite": "sink", "probe": "linux", "sys": "linux", "count": "linux",
     "pt_unit": "virtual", "machine": "virtual", "record": "virtual",
 }
 # Headers that are only numbers of a file format: readers and writers both need them.

@@ -46,8 +46,12 @@ static struct {
     const char *version, *help; /* what programs print; NULL: they fail */
 } kernel;
 
-static int fake_event_open(const struct perf_event_attr *attr)
+static int fake_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
 {
+    assert_int_equal(pid, 0);
+    assert_int_equal(cpu, -1);
+    assert_int_equal(group_fd, -1);
+    assert_int_equal(flags, PERF_FLAG_FD_CLOEXEC);
     if (attr->type != PT_TYPE)
         assert_int_equal(attr->type, PERF_TYPE_HARDWARE);
     int error = attr->type == PT_TYPE ? kernel.pt : attr->exclude_kernel ? kernel.user : kernel.kernel;
@@ -70,15 +74,19 @@ static int fake_run(const char *program, const char *argument, char *output, siz
     return text ? 0 : -ECHILD;
 }
 
-static struct assay_probe_system machine;
+static struct assay_sys machine;
 
 static int begin(void **state)
 {
     (void)state;
     strcpy(root, "/tmp/assay-probe-XXXXXX");
     memset(&kernel, 0, sizeof kernel);
-    machine =
-        (struct assay_probe_system){root, "/usr/local/bin::/usr/bin", "x86_64", fake_event_open, fake_cpuid, fake_run};
+    machine = (struct assay_sys){.root = root,
+                                 .path = "/usr/local/bin::/usr/bin",
+                                 .machine = "x86_64",
+                                 .perf_event_open = fake_event_open,
+                                 .cpuid = fake_cpuid,
+                                 .run = fake_run};
     if (!mkdtemp(root))
         return -1;
     make_file("/proc/self/status", NOBODY, 0600);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a program for what it prints, with an end to patience. */
-#include "probe_priv.h"
+#include "sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static bool listen_to(int in, char *output, size_t size)
     }
 }
 
-int probe_run(const char *program, const char *argument, char *output, size_t size)
+int sys_run(const char *program, const char *argument, char *output, size_t size)
 {
     int ends[2];
     pid_t pid;

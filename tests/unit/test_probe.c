@@ -11,33 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
+
+#include "folder.h"
 
 enum { PT_TYPE = 9 };
 #define PERFMON "CapEff:\t0000004000000000\n" /* bit 38 */
 #define SYSLOG  "CapEff:\t0000000400000000\n" /* bit 34 */
 #define NOBODY  "Name:\tx\nCapEff:\t0000000000000000\n"
-
-/* ---- a machine in a folder ---- */
-
-static char root[] = "/tmp/assay-probe-XXXXXX";
-
-static void make_file(const char *name, const char *text, mode_t mode)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s%s", root, name);
-    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-    int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, mode);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    close(fd);
-}
 
 /* What the kernel answers; by default the PMUs are there and all is permitted. */
 static struct {
@@ -79,7 +61,6 @@ static struct assay_sys machine;
 static int begin(void **state)
 {
     (void)state;
-    strcpy(root, "/tmp/assay-probe-XXXXXX");
     memset(&kernel, 0, sizeof kernel);
     machine = (struct assay_sys){.root = root,
                                  .path = "/usr/local/bin::/usr/bin",
@@ -87,7 +68,7 @@ static int begin(void **state)
                                  .perf_event_open = fake_event_open,
                                  .cpuid = fake_cpuid,
                                  .run = fake_run};
-    if (!mkdtemp(root))
+    if (make_root() < 0)
         return -1;
     make_file("/proc/self/status", NOBODY, 0600);
     return 0;
@@ -96,9 +77,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", root);
-    return system(command);
+    return drop_root();
 }
 
 static struct assay_probe_result ask(enum assay_probe_id id, enum assay_probe_status status)

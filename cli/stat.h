@@ -60,30 +60,36 @@ struct stat_row {
     const char *unit; /* of value * scale: "ms", "Joules", ""; lives as long as the result */
     double scale;     /* 1 for plain counts */
     enum stat_state state;
-    double value; /* of several runs the mean */
-    uint64_t raw; /* of several runs the sum; so are the times, ns */
-    uint64_t enabled, running;
-    double spread;    /* of several runs: the standard error of the mean in percent of it; < 0: none */
-    char reason[200]; /* of the states that are not counted; one line */
-    char remedy[200]; /* "" where there is none */
+    double value;              /* of several runs the mean of those in which it was counted */
+    uint64_t raw;              /* of several runs the sum; so are the times, ns */
+    uint64_t enabled, running; /* what it should have and has counted */
+    uint64_t runs;             /* of several: those in which it was counted; stat_result_add() keeps it */
+    double squares;            /* while runs are added: the sum of squared deviations from the mean */
+    double spread;             /* of several runs: the standard error of the mean in percent of it; < 0: none */
+    char reason[200];          /* of the states that are not counted; one line */
+    char remedy[200];          /* "" where there is none */
 };
 
 struct stat_result {
-    struct stat_row
-        *row; /* one for each event of the list, in its order; with --per-cpu one for each processor of each event */
+    struct stat_row *row; /* of each event of the list, in its order; with --per-cpu of each processor of each event */
     size_t rows;
     const char *model; /* the machine model that counted; NULL: the machine itself. Everything shown says which */
     uint64_t at_ns;    /* of an interval: its end, since the start; 0 in a total */
     uint64_t wall_ns, user_ns, system_ns; /* of several runs the mean */
-    double wall_spread;                   /* as stat_row.spread */
+    double wall_squares, wall_spread;     /* as of a row */
     bool ended;                           /* a program was run and `status` is its own, as waitpid(2) has it */
-    int status;
-    bool interrupted; /* by ^C or the timeout: what was counted up to there */
+    int status;                           /* of several runs the first that is not 0 */
+    bool interrupted;                     /* by ^C or the timeout: what was counted up to there */
     uint64_t runs;
+    void *keep; /* what the texts of rows point into, freed with them; NULL: nothing */
 };
-/* Rows of the list's events, all without a value: false when memory is out. */
+/* Rows without a value, those of the list's events or as many as asked for: false when memory is out. */
 bool stat_result_init(struct stat_result *r, const struct stat_list *l);
+bool stat_result_alloc(struct stat_result *r, size_t rows);
 void stat_result_free(struct stat_result *r);
+/* Adds another run of the same job. After the last one stat_result_finish() makes means and spreads. */
+void stat_result_add(struct stat_result *to, const struct stat_result *one);
+void stat_result_finish(struct stat_result *r);
 
 /* One run: counts and fills *r, which is empty, and shows intervals by stat_show_interval as they pass. CLI_OK when it ran,
  * whatever was counted and however the program ended; else the exit status after a message. */

@@ -54,18 +54,18 @@ static void put_value(struct cli *c, const struct stat_job *job, const struct st
     cli_sgr(c, "0");
 }
 
-static void put_name(struct cli *c, const struct stat_row *row, size_t width)
-{
-    stat_put_name(&c->out, row);
-    size_t n = name_width(row);
-    assay_out_fill(&c->out, ' ', n < width ? width - n : 0);
-}
-
 static void put_percent(struct cli *c, const char *before, double v, const char *after)
 {
     assay_out_str(&c->out, before);
     assay_out_fixed(&c->out, v, 2);
     assay_out_str(&c->out, after);
+}
+
+static void put_runs(struct cli *c, uint64_t runs)
+{
+    assay_out_str(&c->out, "  in ");
+    assay_out_dec(&c->out, runs);
+    assay_out_str(&c->out, " of the runs");
 }
 
 static void put_row(struct cli *c, const struct stat_job *job, const struct stat_result *r, const struct stat_row *row,
@@ -79,18 +79,20 @@ static void put_row(struct cli *c, const struct stat_job *job, const struct stat
     }
     put_value(c, job, r, row);
     assay_out_char(&c->out, ' ');
-    assay_out_left(&c->out, row->unit, UNIT);
-    put_name(c, row, width);
+    assay_out_left(&c->out, row->state == STAT_COUNTED ? row->unit : "", UNIT);
+    stat_put_name(&c->out, row);
     stat_note(r, row, note, sizeof note);
     bool more = row->spread >= 0 || stat_partly(row);
+    size_t n = name_width(row);
     if (*note || more)
-        assay_out_str(&c->out, "  ");
+        assay_out_fill(&c->out, ' ', 2 + (n < width ? width - n : 0));
+    assay_out_str(&c->out, note);
     if (more)
-        assay_out_left(&c->out, note, NOTE);
-    else
-        assay_out_str(&c->out, note);
+        assay_out_fill(&c->out, ' ', strlen(note) < NOTE ? NOTE - strlen(note) : 0);
     if (row->spread >= 0)
         put_percent(c, "  +- ", row->spread, " %");
+    if (r->runs > 1 && row->runs < r->runs && row->state == STAT_COUNTED)
+        put_runs(c, row->runs);
     if (stat_partly(row))
         put_percent(c, "  extended, counted ", 100.0 * (double)row->running / (double)row->enabled, " % of the time");
     assay_out_char(&c->out, '\n');
@@ -165,12 +167,32 @@ static void put_status(struct cli *c, const struct stat_result *r)
         assay_out_char(&c->out, ')');
     }
     if (r->interrupted)
-        assay_out_str(&c->out, ", counted up to the interruption");
+        assay_out_str(&c->out, ", interrupted");
     if (r->runs > 1) {
         assay_out_str(&c->out, ", mean of ");
         assay_out_dec(&c->out, r->runs);
         assay_out_str(&c->out, " runs");
     }
+}
+
+/* What was counted on, where it was not just the program. */
+static void put_target(struct cli *c, const struct stat_job *job)
+{
+    static const struct {
+        int id;
+        const char *name;
+    } target[] = {{STAT_CPUS, "processors "}, {STAT_PIDS, "processes "}, {STAT_TIDS, "threads "}};
+    const char *between = job->argv ? ", on " : "";
+    if (cli_flag(c, STAT_ALL_CPUS) && !cli_value(c, STAT_CPUS)) {
+        assay_out_str(&c->out, between);
+        assay_out_str(&c->out, "all processors");
+    }
+    for (size_t i = 0; i < sizeof target / sizeof *target; i++)
+        if (cli_value(c, target[i].id)) {
+            assay_out_str(&c->out, between);
+            assay_out_str(&c->out, target[i].name);
+            assay_out_clean(&c->out, cli_value(c, target[i].id));
+        }
 }
 
 static void put_heading(struct cli *c, const struct stat_job *job, const struct stat_result *r)
@@ -181,9 +203,8 @@ static void put_heading(struct cli *c, const struct stat_job *job, const struct 
             assay_out_char(&c->out, ' ');
         assay_out_clean(&c->out, *a);
     }
+    put_target(c, job);
     cli_sgr(c, "0");
-    if (!job->argv)
-        assay_out_str(&c->out, "counted");
     put_status(c, r);
     assay_out_char(&c->out, '\n');
     if (r->model) {

@@ -4,19 +4,27 @@
 
 #include <stdlib.h>
 
+bool stat_result_alloc(struct stat_result *r, size_t rows)
+{
+    *r = (struct stat_result){.row = calloc(rows, sizeof *r->row), .rows = rows, .wall_spread = -1, .runs = 1};
+    for (size_t i = 0; r->row && i < rows; i++)
+        r->row[i] = (struct stat_row){.cpu = -1, .unit = "", .scale = 1, .state = STAT_NOT_COUNTED, .spread = -1};
+    return r->row != NULL;
+}
+
 bool stat_result_init(struct stat_result *r, const struct stat_list *l)
 {
-    *r =
-        (struct stat_result){.row = calloc(l->events, sizeof *r->row), .rows = l->events, .wall_spread = -1, .runs = 1};
-    for (size_t i = 0; r->row && i < l->events; i++)
-        r->row[i] = (struct stat_row){
-            .event = l->event[i], .cpu = -1, .unit = "", .scale = 1, .state = STAT_NOT_COUNTED, .spread = -1};
-    return r->row != NULL;
+    if (!stat_result_alloc(r, l->events))
+        return false;
+    for (size_t i = 0; i < l->events; i++)
+        r->row[i].event = l->event[i];
+    return true;
 }
 
 void stat_result_free(struct stat_result *r)
 {
     free(r->row);
+    free(r->keep);
     *r = (struct stat_result){0};
 }
 

@@ -147,8 +147,9 @@ def free_seed(names, size):
 
 
 def hash_slots(names):
-    """seed, slots: a seed that gives every name a slot of its own, in as few slots as a short search finds."""
-    size = 1 << (len(names) * 3 // 2 - 1).bit_length() if len(names) > 1 else 1
+    """seed, slots: a seed that gives every name a slot of its own, in as few slots as a short search finds. At least one
+    slot stays empty: there the search for a name that is not in it ends."""
+    size = 1 << max(1, (len(names) * 3 // 2 - 1).bit_length())
     while (seed := free_seed(names, size)) is None:
         size *= 2
         if size > 32 * len(names):

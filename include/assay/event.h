@@ -66,9 +66,9 @@ struct assay_event_error {
     int code;              /* enum assay_status: ASSAY_E_ARGUMENT or ASSAY_E_NOT_FOUND */
     uint8_t reason;        /* enum assay_event_reason */
     uint8_t modifier;      /* enum assay_event_modifier it is about, ASSAY_EVENT_MODS none */
-    uint16_t column, size; /* the token: byte offset from 0 and length */
+    uint32_t column, size; /* the token: byte offset from 0 and length */
     uint32_t pmu, event, umask, other_umask;
-    uint64_t value; /* the value or the bits that are wrong */
+    uint64_t value; /* the value or the bits that are wrong; AMBIGUOUS: row of the other PMU */
 };
 /* One line without newline: reason and, where one is near, the correct name. text is the string that failed. */
 void assay_event_error_print(const struct assay_event_table *t, const char *text, const struct assay_event_error *e,

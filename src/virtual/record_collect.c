@@ -9,15 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int no_memory(struct assay_error *e) { return assay_error_set(e, ASSAY_E_MEMORY, UINT64_MAX, "out of memory"); }
 
 static uint64_t tsc_of(const struct assay_record *r, uint64_t cycles)
 {
-    const struct assay_machine_model *m = &r->setup->model;
-    return r->setup->tsc_base + cycles / m->core_ratio * m->max_ratio +
+    const struct assay_machine_model *m = &r->run.setup->model;
+    return r->run.setup->tsc_base + cycles / m->core_ratio * m->max_ratio +
            cycles % m->core_ratio * m->max_ratio / m->core_ratio;
 }
 
@@ -116,30 +115,18 @@ static void forget_exec(struct assay_record *r)
 
 static int read_events(struct assay_record *r, struct assay_error *e)
 {
-    struct stat st;
-    int fd = record_open_spool(r, "events", (unsigned)-1, O_RDONLY);
-    if (fd < 0 || fstat(fd, &st) != 0 || !(r->raw = malloc((size_t)st.st_size + 1)) ||
-        (r->raw_size = (size_t)read(fd, r->raw, (size_t)st.st_size)) != (size_t)st.st_size) {
-        int sys = errno;
-        if (fd >= 0)
-            close(fd);
-        return assay_error_sys(e, sys, "%s/events: cannot read", r->spool);
-    }
-    close(fd);
-    for (size_t at = 0; at + sizeof(struct assay_spool_event) <= r->raw_size;) {
-        struct assay_spool_event s;
-        memcpy(&s, r->raw + at, sizeof s);
-        if (s.size < sizeof s || s.size > r->raw_size - at || s.type > ASSAY_SPOOL_EXEC)
-            break; /* the disk was full: setup.failed tells */
+    struct assay_spool_event s;
+    const uint8_t *payload;
+    int ret = run_read_events(&r->run, &r->raw, &r->raw_size, e);
+    for (size_t at = 0; ret == ASSAY_OK && (payload = run_next_event(r->raw, r->raw_size, &at, &s));) {
         struct assay_record_event *v = add_event(r);
         if (!v)
             return no_memory(e);
-        fill_event(r, v, &s, r->raw + at + sizeof s);
+        fill_event(r, v, &s, payload);
         if (v->kind == ASSAY_RECORD_EXEC && !*v->exec)
             forget_exec(r);
-        at += s.size;
     }
-    return ASSAY_OK;
+    return ret;
 }
 
 /* ---- streams ---- */
@@ -172,18 +159,12 @@ static int add_start(struct assay_record *r, const struct assay_record_stream *t
 static int read_stream(struct assay_record *r, unsigned n, struct assay_error *e)
 {
     struct assay_spool_stream s;
-    int fd = record_open_spool(r, "stream", n, O_RDWR);
+    int fd = run_open_stream(&r->run, n, &s);
     if (fd < 0)
-        return ASSAY_OK; /* never born: setup.failed tells */
-    int ret = ASSAY_OK;
-    ssize_t got = pread(fd, &s, sizeof s, 0);
-    if (got != (ssize_t)sizeof s || s.magic != ASSAY_SPOOL_MAGIC) {
-        close(fd);
         return ASSAY_OK;
-    }
     struct assay_record_stream t = {.idx = n, .pid = s.pid, .tid = s.tid, .start = ns_of(r, s.birth)};
     t.killed = s.unit.enabled;
-    ret = finish_stream(&s, fd, &t.size, e);
+    int ret = finish_stream(&s, fd, &t.size, e);
     close(fd);
     t.end = ns_of(r, s.unit.cycles);
     t.end_tsc = tsc_of(r, s.unit.cycles);
@@ -236,12 +217,12 @@ static bool sort_events(struct assay_record *r)
 int assay_record_collect(struct assay_record *r, struct assay_error *e)
 {
     int ret = read_events(r, e);
-    for (unsigned i = 0; ret == ASSAY_OK && i < r->setup->streams; i++)
+    for (unsigned i = 0; ret == ASSAY_OK && i < r->run.setup->streams; i++)
         ret = read_stream(r, i, e);
     if (ret == ASSAY_OK && r->events > 0 && !sort_events(r))
         ret = no_memory(e);
-    if (ret == ASSAY_OK && r->setup->failed)
-        ret = assay_error_sys(e, r->setup->failed, "%s: cannot write the trace (TMPDIR may name another place)", r->spool);
+    if (ret == ASSAY_OK && r->run.setup->failed)
+        ret = assay_error_sys(e, r->run.setup->failed, "%s: cannot write the trace (TMPDIR may name another place)", r->run.spool);
     return ret;
 }
 
@@ -253,17 +234,17 @@ const struct assay_record_stream *assay_record_stream(const struct assay_record 
 int assay_record_stream_open(const struct assay_record *r, size_t n, uint64_t *offset, struct assay_error *e)
 {
     *offset = ASSAY_SPOOL_DATA;
-    int fd = record_open_spool(r, "stream", r->stream[n].idx, O_RDONLY);
-    return fd >= 0 ? fd : assay_error_sys(e, errno, "%s: cannot read", r->spool);
+    int fd = run_open_file(&r->run, "stream", r->stream[n].idx, O_RDONLY);
+    return fd >= 0 ? fd : assay_error_sys(e, errno, "%s: cannot read", r->run.spool);
 }
 
 int assay_record_stream_blocks(const struct assay_record *r, size_t n,
                                bool (*f)(void *ctx, uint64_t ip, uint32_t insns), void *ctx, struct assay_error *e)
 {
     struct assay_spool_block b[256];
-    int fd = record_open_spool(r, "blocks", r->stream[n].idx, O_RDONLY);
+    int fd = run_open_file(&r->run, "blocks", r->stream[n].idx, O_RDONLY);
     if (fd < 0)
-        return errno == ENOENT ? ASSAY_OK : assay_error_sys(e, errno, "%s: cannot read", r->spool);
+        return errno == ENOENT ? ASSAY_OK : assay_error_sys(e, errno, "%s: cannot read", r->run.spool);
     ssize_t got;
     bool more = true;
     while (more && (got = read(fd, b, sizeof b)) > 0)
@@ -271,12 +252,4 @@ int assay_record_stream_blocks(const struct assay_record *r, size_t n,
             more = f(ctx, b[i].ip, b[i].insns);
     close(fd);
     return ASSAY_OK;
-}
-
-unsigned assay_record_doubts(const struct assay_record *r, char *why, size_t size)
-{
-    const struct assay_spool_setup *s = r->setup;
-    snprintf(why, size, "threads without known registers: %u, blocks reached in a way not understood: %u",
-             s->no_registers, s->unexplained);
-    return s->no_registers + s->unexplained;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds what is to be run: the program as a shell finds it, a script's interpreter, the emulator for its kind, the plugin. */
-#include "record_inside.h"
+#include "run.h"
 
 #include <assay/cursor.h>
 
@@ -26,7 +26,7 @@ static bool is_program(const char *path)
     return S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-char *record_find_executable(const char *name)
+char *run_find_executable(const char *name)
 {
     if (strchr(name, '/'))
         return is_program(name) ? strdup(name) : NULL;
@@ -48,7 +48,7 @@ char *record_find_executable(const char *name)
 }
 
 /* Puts the interpreter's words before the script's: argv becomes `interpreter [word] script args...`. */
-static int interpret(struct record_program *p, char *line, struct assay_error *e)
+static int interpret(struct run_program *p, char *line, struct assay_error *e)
 {
     line[strcspn(line, "\n")] = '\0';
     line += strspn(line, " \t");
@@ -79,7 +79,7 @@ static int interpret(struct record_program *p, char *line, struct assay_error *e
     return ASSAY_OK;
 }
 
-static int by_class(struct record_program *p, const uint8_t *head, struct assay_error *e)
+static int by_class(struct run_program *p, const uint8_t *head, struct assay_error *e)
 {
     unsigned machine = (unsigned)assay_load_le(head + 18, 2);
     if (head[EI_CLASS] == ELFCLASS64 && machine == EM_X86_64) {
@@ -96,7 +96,7 @@ static int by_class(struct record_program *p, const uint8_t *head, struct assay_
 }
 
 /* One step: 1 when the file is an ELF program, 0 when it was a script and the interpreter is to be looked at. */
-static int look_at(struct record_program *p, struct assay_error *e)
+static int look_at(struct run_program *p, struct assay_error *e)
 {
     uint8_t head[HEAD + 1] = {0};
     int fd = open(p->file, O_RDONLY | O_CLOEXEC);
@@ -126,9 +126,9 @@ static char **copy_argv(char *const *argv)
     return copy;
 }
 
-int record_program_find(char *const *argv, struct record_program *p, struct assay_error *e)
+int run_program_find(char *const *argv, struct run_program *p, struct assay_error *e)
 {
-    *p = (struct record_program){.file = record_find_executable(argv[0])};
+    *p = (struct run_program){.file = run_find_executable(argv[0])};
     if (!p->file)
         return errno == ENOENT ? assay_error_set(e, ASSAY_E_NOT_FOUND, UINT64_MAX, "%s: program not found", argv[0])
                                : assay_error_sys(e, errno, "%s: cannot be run", argv[0]);
@@ -139,20 +139,20 @@ int record_program_find(char *const *argv, struct record_program *p, struct assa
                 ? look_at(p, e)
                 : assay_error_set(e, ASSAY_E_UNSUPPORTED, UINT64_MAX, "%s: interpreters of interpreters", argv[0]);
     if (r < 0)
-        record_program_free(p);
+        run_program_free(p);
     return r < 0 ? r : ASSAY_OK;
 }
 
-void record_program_free(struct record_program *p)
+void run_program_free(struct run_program *p)
 {
     free(p->file);
     for (char **a = p->argv; a && *a; a++)
         free(*a);
     free(p->argv);
-    *p = (struct record_program){0};
+    *p = (struct run_program){0};
 }
 
-char *record_find_plugin(const char *given, struct assay_error *e)
+char *run_find_plugin(const char *given, struct assay_error *e)
 {
     static const char name[] = "assay-qemu.so";
     char self[4096], path[sizeof self + 64];

@@ -34,6 +34,8 @@ struct assay_machine_core {
     uint64_t btb_mask;
     unsigned return_size, return_top, return_depth;
     uint64_t returns[RETURN_STACK];
+    uint64_t *tally; /* own_tally, or what assay_machine_core_tally() gave */
+    uint64_t own_tally[ASSAY_MACHINE_QUANTITIES];
 };
 
 static unsigned log2_of(uint32_t v)
@@ -90,6 +92,7 @@ int assay_machine_core_new(const struct assay_machine_model *m, struct assay_mac
     *out = c;
     if (!c)
         return ASSAY_E_MEMORY;
+    c->tally = c->own_tally;
     c->flat = m->flat;
     c->issue_width = m->issue_width;
     c->issue_inverse = (UINT64_C(1) << 32) / m->issue_width + 1;
@@ -122,6 +125,8 @@ void assay_machine_core_free(struct assay_machine_core *c)
     free(c);
 }
 
+void assay_machine_core_tally(struct assay_machine_core *c, uint64_t *tally) { c->tally = tally; }
+
 /* Looks a line up and makes it the latest of its set, in one pass that shifts the others back. */
 static bool cache_reorder(uint64_t *set, unsigned ways, uint64_t tag)
 {
@@ -145,26 +150,40 @@ static inline bool cache_hit(struct cache *c, uint64_t addr)
     return set[0] == line + 1 || cache_reorder(set, c->ways, line + 1);
 }
 
-/* Cycles to get addr from the levels at and behind `first`. */
-static uint64_t fetch_from(struct assay_machine_core *c, unsigned first, uint64_t addr)
+/* Cycles to get addr from the levels behind L1. found: the tally's numbers of those levels. */
+static uint64_t fetch_behind(struct assay_machine_core *c, uint64_t addr, uint64_t *found)
 {
     uint64_t cycles = 0;
-    for (unsigned i = first; i < ASSAY_MACHINE_LEVELS; i++) {
+    for (unsigned i = 1; i < ASSAY_MACHINE_LEVELS; i++) {
         struct cache *level = &c->level[i];
         if (!level->there)
             continue;
         cycles += level->latency;
-        if (cache_hit(level, addr))
+        if (cache_hit(level, addr)) {
+            found[i - 1]++;
             return cycles;
+        }
     }
+    found[ASSAY_MACHINE_LEVELS - 1]++;
     return cycles + c->memory_latency;
 }
 
 static uint64_t fetch_code(struct assay_machine_core *c, uint64_t addr)
 {
-    if (!c->l1i.there)
-        return fetch_from(c, 1, addr);
-    return c->l1i.latency + (cache_hit(&c->l1i, addr) ? 0 : fetch_from(c, 1, addr));
+    uint64_t cycles = c->l1i.there ? c->l1i.latency : 0;
+    if (c->l1i.there && cache_hit(&c->l1i, addr))
+        c->tally[ASSAY_MACHINE_L1I_HIT]++;
+    else
+        cycles += fetch_behind(c, addr, &c->tally[ASSAY_MACHINE_CODE_L2]);
+    c->tally[ASSAY_MACHINE_FETCH_CYCLES] += cycles;
+    return cycles;
+}
+
+static uint64_t fetch_data(struct assay_machine_core *c, uint64_t addr, uint64_t *found)
+{
+    struct cache *l1d = &c->level[0];
+    uint64_t cycles = l1d->there ? l1d->latency : 0;
+    return l1d->there && cache_hit(l1d, addr) ? cycles : cycles + fetch_behind(c, addr, found);
 }
 
 /* Whole cycles of the slots that insns take after those used already. The division is a multiplication where exact. */
@@ -194,13 +213,13 @@ uint64_t assay_machine_block(struct assay_machine_core *c, uint64_t ip, uint32_t
     }
 }
 
-static uint64_t access_lines(struct assay_machine_core *c, uint64_t line, uint64_t last)
+static uint64_t access_lines(struct assay_machine_core *c, uint64_t line, uint64_t last, bool store)
 {
-    uint64_t cycles = 0;
+    uint64_t cycles = 0, *found = &c->tally[store ? ASSAY_MACHINE_STORE_L2 : ASSAY_MACHINE_LOAD_L2];
     if (c->flat)
         return 0;
     do
-        cycles += fetch_from(c, 0, line << c->level[0].line_shift);
+        cycles += fetch_data(c, line << c->level[0].line_shift, found);
     while (line++ < last);
     return cycles;
 }
@@ -210,7 +229,7 @@ uint64_t assay_machine_access(struct assay_machine_core *c, uint64_t addr, uint3
     const struct cache *l1d = &c->level[0];
     uint64_t line = addr >> l1d->line_shift, last = (addr + bytes - (bytes > 0)) >> l1d->line_shift;
     bool latest = line == last && *set_of(l1d, line) == line + 1; /* most are: nothing to reorder */
-    uint64_t cycles = latest ? l1d->latency : access_lines(c, line, last);
+    uint64_t cycles = latest ? l1d->latency : access_lines(c, line, last, store);
     return store ? 0 : cycles;
 }
 
@@ -260,28 +279,33 @@ static bool return_right(struct assay_machine_core *c, uint64_t target)
     return right;
 }
 
+static uint64_t mispredict(struct assay_machine_core *c, enum assay_machine_quantity q)
+{
+    c->tally[q]++;
+    return c->penalty;
+}
+
 uint64_t assay_machine_branch(struct assay_machine_core *c, unsigned kind, uint64_t ip, bool taken, uint64_t target,
                               uint64_t return_ip)
 {
     if (kind == ASSAY_INSN_COND) /* never with the counters that a flat model does not have */
-        return direction_right(c, ip, taken) ? 0 : c->penalty;
+        return direction_right(c, ip, taken)
+                   ? 0
+                   : mispredict(c, taken ? ASSAY_MACHINE_MISS_TAKEN : ASSAY_MACHINE_MISS_NOT_TAKEN);
     if (kind == ASSAY_INSN_FAR)
         return c->syscall_cycles;
     if (c->flat)
         return 0;
-    bool right = true;
-    switch (kind) {
-    case ASSAY_INSN_JMP_IND:
-    case ASSAY_INSN_CALL_IND:
-        right = target_right(c, ip, target);
-        break;
-    case ASSAY_INSN_RET:
-        right = return_right(c, target);
-        break;
-    default:
-        break;
-    }
     if (kind == ASSAY_INSN_CALL || kind == ASSAY_INSN_CALL_IND)
         push_return(c, return_ip);
-    return right ? 0 : c->penalty;
+    switch (kind) {
+    case ASSAY_INSN_JMP_IND:
+        return target_right(c, ip, target) ? 0 : mispredict(c, ASSAY_MACHINE_MISS_JMP_IND);
+    case ASSAY_INSN_CALL_IND:
+        return target_right(c, ip, target) ? 0 : mispredict(c, ASSAY_MACHINE_MISS_CALL_IND);
+    case ASSAY_INSN_RET:
+        return return_right(c, target) ? 0 : mispredict(c, ASSAY_MACHINE_MISS_RET);
+    default:
+        return 0;
+    }
 }

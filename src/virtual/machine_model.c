@@ -328,6 +328,16 @@ int assay_machine_parse(const char *text, size_t size, struct assay_machine_mode
     return err;
 }
 
+unsigned assay_machine_parts(const struct assay_machine_model *m)
+{
+    if (m->flat)
+        return 0;
+    return (m->l1i.bytes ? ASSAY_MACHINE_PART_L1I : 0u) | (m->level[0].bytes ? ASSAY_MACHINE_PART_L1D : 0u) |
+           (m->level[1].bytes ? ASSAY_MACHINE_PART_L2 : 0u) | (m->level[2].bytes ? ASSAY_MACHINE_PART_LLC : 0u) |
+           (m->predictor_bits ? ASSAY_MACHINE_PART_PREDICTOR : 0u) | (m->btb_bits ? ASSAY_MACHINE_PART_TARGETS : 0u) |
+           (m->return_stack ? ASSAY_MACHINE_PART_RETURNS : 0u);
+}
+
 static void print_value(const struct assay_machine_model *m, int k, struct assay_out *o)
 {
     switch (keys[k].kind) {

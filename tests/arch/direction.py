@@ -27,7 +27,7 @@ HEADER = {
     "pt": "pt", "event": "event", "event_table": "event", "event_list": "event",
     "image": "image", "flow": "flow", "profile": "profile",
     "perfdata": "file", "recording": "file", "perfwrite": "sink", "probe": "linux", "sys": "linux", "count": "linux",
-    "pt_unit": "virtual", "machine": "virtual", "record": "virtual",
+    "pt_unit": "virtual", "machine": "virtual", "machine_event": "virtual", "core_unit": "virtual", "record": "virtual",
 }
 # Headers that are only numbers of a file format: readers and writers both need them.
 SHARED = {"perfdata"}

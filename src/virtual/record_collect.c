@@ -222,7 +222,8 @@ int assay_record_collect(struct assay_record *r, struct assay_error *e)
     if (ret == ASSAY_OK && r->events > 0 && !sort_events(r))
         ret = no_memory(e);
     if (ret == ASSAY_OK && r->run.setup->failed)
-        ret = assay_error_sys(e, r->run.setup->failed, "%s: cannot write the trace (TMPDIR may name another place)", r->run.spool);
+        ret = assay_error_sys(e, r->run.setup->failed, "%s: cannot write the trace (TMPDIR may name another place)",
+                              r->run.spool);
     return ret;
 }
 

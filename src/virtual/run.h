@@ -27,7 +27,8 @@ struct virtual_run {
     char *spool;
     char version[64]; /* "QEMU 7.2.22" */
     pid_t pid;
-    struct assay_spool_setup *setup; /* shared with the plugin; the caller fills it between run_open() and run_spawn() */
+    struct assay_spool_setup
+        *setup; /* shared with the plugin; the caller fills it between run_open() and run_spawn() */
 };
 /* Finds everything and makes the spool. On error run_free() is due all the same. */
 int run_open(struct virtual_run *r, char *const *argv, const char *plugin, const char *tmp, struct assay_error *e);

@@ -15,6 +15,14 @@
 #include <assay/machine.h>
 #include <assay/pt_unit.h>
 
+/* What a run counts, in place of a trace; each one the former's too. */
+enum assay_spool_count {
+    ASSAY_SPOOL_NO_COUNT,        /* a recording */
+    ASSAY_SPOOL_COUNT_CODE,      /* instructions and branches */
+    ASSAY_SPOOL_COUNT_PREDICTOR, /* mispredictions */
+    ASSAY_SPOOL_COUNT_CYCLES,    /* all that the core models */
+};
+
 enum { ASSAY_SPOOL_MAGIC = 0x31535041, ASSAY_SPOOL_DATA = 8192 };
 
 struct assay_spool_setup {
@@ -25,6 +33,8 @@ struct assay_spool_setup {
     struct assay_machine_model model;
     uint64_t window; /* bytes of one output region */
     bool truth, truth_blocks;
+    bool accesses; /* counting: data accesses are watched */
+    uint8_t count; /* enum assay_spool_count */
     /* written by the plugin, atomically */
     uint64_t now;          /* the furthest clock, in cycles */
     uint32_t streams;      /* given out so far */
@@ -42,8 +52,10 @@ struct assay_spool_stream {
     uint64_t birth;       /* cycles */
     uint64_t at;          /* start of the block that runs now: everything before it has retired */
     uint64_t data;        /* file offset of unit.out */
-    uint64_t insns, chk;  /* truth: chk = chk * 31 + ip over all retired instructions */
+    uint64_t insns, chk;  /* truth, and insns when counting: chk = chk * 31 + ip over all retired instructions */
     uint64_t block_count; /* truth_blocks: entries in blocks.N */
+    uint64_t waited;      /* counting: cycles by which the clock was moved, which the thread did not run */
+    uint64_t tally[ASSAY_MACHINE_QUANTITIES]; /* counting: what the plugin and the core count as it happens */
     struct assay_pt_unit unit;
 };
 

@@ -28,6 +28,7 @@ HEADER = {
     "image": "image", "flow": "flow", "profile": "profile",
     "perfdata": "file", "recording": "file", "perfwrite": "sink", "probe": "linux", "sys": "linux", "count": "linux",
     "pt_unit": "virtual", "machine": "virtual", "machine_event": "virtual", "core_unit": "virtual", "record": "virtual",
+    "tally": "virtual",
 }
 # Headers that are only numbers of a file format: readers and writers both need them.
 SHARED = {"perfdata"}

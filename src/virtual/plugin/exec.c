@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The hot path: what retires, block by block, told to the trace unit. */
+/* The hot path: what retires, block by block, told to the trace unit or counted. */
 #include "plugin.h"
-#include "qemu_api.h"
 
 #include <assay/image.h>
 
@@ -10,10 +9,15 @@
 /* Which variant of the path runs is fixed at start: constants that the compiler folds. */
 struct variant {
     bool truth, model, log;
+    bool count, predict; /* no trace; the predictor is asked though nothing else of the core is */
 };
 
-ALWAYS_INLINE void count_truth(struct thread *t, const struct block *p, struct variant v)
+ALWAYS_INLINE void count_block(struct thread *t, const struct block *p, uint64_t next, struct variant v)
 {
+    if (v.count) {
+        t->s.insns += p->insns;
+        t->s.tally[p->quantity + ((p->kind == BLOCK_COND) & (next == p->target))]++;
+    }
     if (!v.truth)
         return;
     t->s.insns += p->insns;
@@ -24,12 +28,15 @@ ALWAYS_INLINE void count_truth(struct thread *t, const struct block *p, struct v
 
 ALWAYS_INLINE void charge_block(struct thread *t, const struct block *p, struct variant v)
 {
-    t->s.unit.cycles += v.model ? assay_machine_block(t->core, p->start, p->insns, p->bytes) : p->insns;
+    if (v.model)
+        t->s.unit.cycles += assay_machine_block(t->core, p->start, p->insns, p->bytes);
+    else if (!v.count) /* counted instructions say it */
+        t->s.unit.cycles += p->insns;
 }
 
 ALWAYS_INLINE void charge_branch(struct thread *t, const struct block *p, uint64_t next, struct variant v)
 {
-    if (v.model && p->insn_kind != ASSAY_INSN_OTHER)
+    if ((v.model || v.predict) && p->insn_kind != ASSAY_INSN_OTHER)
         t->s.unit.cycles += assay_machine_branch(t->core, p->insn_kind, p->next - p->last_size,
                                                  p->insn_kind != ASSAY_INSN_COND || next == p->target, next, p->next);
 }
@@ -39,8 +46,8 @@ ALWAYS_INLINE void charge_branch(struct thread *t, const struct block *p, uint64
 ALWAYS_INLINE bool retire_plain(struct thread *t, const struct block *p, uint64_t next, struct variant v)
 {
     charge_block(t, p, v);
-    count_truth(t, p, v);
-    bool due = assay_pt_unit_add(&t->s.unit, p->kind == BLOCK_COND, next == p->target);
+    count_block(t, p, next, v);
+    bool due = !v.count && assay_pt_unit_add(&t->s.unit, p->kind == BLOCK_COND, next == p->target);
     charge_branch(t, p, next, v);
     return due;
 }
@@ -71,27 +78,32 @@ ALWAYS_INLINE bool retire_whole(struct thread *t, const struct block *p, uint64_
         if (next != p->target)
             return false;
         charge_block(t, p, v);
-        assay_pt_unit_call(u, p->next);
+        if (!v.count)
+            assay_pt_unit_call(u, p->next);
         break;
     case BLOCK_RET:
         charge_block(t, p, v);
-        assay_pt_unit_ret(u, next);
+        if (!v.count)
+            assay_pt_unit_ret(u, next);
         break;
     case BLOCK_CALL_IND:
         charge_block(t, p, v);
-        assay_pt_unit_call(u, p->next);
-        assay_pt_unit_indirect(u, next);
+        if (!v.count) {
+            assay_pt_unit_call(u, p->next);
+            assay_pt_unit_indirect(u, next);
+        }
         break;
     case BLOCK_JMP_IND:
         charge_block(t, p, v);
-        assay_pt_unit_indirect(u, next);
+        if (!v.count)
+            assay_pt_unit_indirect(u, next);
         break;
     case BLOCK_REP: /* one more round of the same instruction: nothing retires */
         return p->insns == 1 && next == p->start;
     default:
         return false;
     }
-    count_truth(t, p, v);
+    count_block(t, p, next, v);
     charge_branch(t, p, next, v);
     return true;
 }
@@ -99,7 +111,11 @@ ALWAYS_INLINE bool retire_whole(struct thread *t, const struct block *p, uint64_
 static struct variant variant_of_process(void)
 {
     const struct assay_spool_setup *s = process.setup;
-    return (struct variant){.truth = s->truth, .model = !s->model.flat, .log = s->truth_blocks};
+    return (struct variant){.truth = s->truth,
+                            .log = s->truth_blocks,
+                            .model = !s->model.flat && (!s->count || s->count == ASSAY_SPOOL_COUNT_CYCLES),
+                            .count = s->count,
+                            .predict = !s->model.flat && s->count == ASSAY_SPOOL_COUNT_PREDICTOR};
 }
 
 bool exec_retire_part(struct thread *t, uint64_t ip)
@@ -113,7 +129,7 @@ bool exec_retire_part(struct thread *t, uint64_t ip)
     if (at != ip || n == p->insns)
         return false;
     t->s.unit.cycles += v.model ? assay_machine_block(t->core, p->start, n, (uint32_t)(ip - p->start)) : n;
-    if (v.truth) {
+    if (v.truth || v.count) {
         t->s.insns += n;
         t->s.chk = chk;
         if (v.log)
@@ -130,14 +146,14 @@ static void retire_string(struct thread *t, const struct block *p, uint64_t next
         exec_retire_part(t, next);
     } else {
         charge_block(t, p, v);
-        count_truth(t, p, v);
+        count_block(t, p, next, v);
     }
 }
 
 static void retire_far(struct thread *t, const struct block *p, struct variant v)
 {
     charge_block(t, p, v);
-    count_truth(t, p, v);
+    count_block(t, p, p->next, v);
     assay_pt_unit_leave(&t->s.unit);
     t->s.unit.cycles += process.setup->model.syscall_cycles;
 }
@@ -192,6 +208,7 @@ static void go_on(struct thread *t, const struct block *b)
         assay_pt_unit_enter(u, b->start);
     t->prev = b;
     t->s.at = b->start;
+    t->access = NULL;
 }
 
 __attribute__((used)) static void step_with_env(unsigned vcpu, const struct block *b, const void *env)
@@ -218,23 +235,26 @@ __attribute__((naked, noinline)) static void step_slowly(__attribute__((unused))
 static void step_slowly(unsigned vcpu, const struct block *b) { step_with_env(vcpu, b, NULL); }
 #endif
 
-ALWAYS_INLINE void stay(struct thread *t, const struct block *b)
+ALWAYS_INLINE void stay(struct thread *t, const struct block *b, struct variant v)
 {
     t->prev = b;
-    t->s.at = b->start;
+    if (v.count)
+        t->access = NULL;
+    else
+        t->s.at = b->start;
 }
 
 __attribute__((noinline)) static void write_branches(struct thread *t, const struct block *b)
 {
     assay_pt_unit_cond_slow(&t->s.unit, b->start);
-    stay(t, b);
+    stay(t, b, (struct variant){0});
 }
 
 ALWAYS_INLINE void step_branch(unsigned vcpu, const struct block *b, struct variant v)
 {
     struct thread *t = thread_of[vcpu % THREADS];
     if (__builtin_expect(retire_whole(t, t->prev, b->start, v), 1))
-        stay(t, b);
+        stay(t, b, v);
     else
         step_slowly(vcpu, b);
 }
@@ -254,7 +274,7 @@ ALWAYS_INLINE void step(unsigned vcpu, const struct block *b, struct variant v,
     else if (retire_plain(t, p, b->start, v))
         write_branches(t, b);
     else
-        stay(t, b);
+        stay(t, b, v);
 }
 
 #define VARIANT(name, ...)                                                                                             \
@@ -270,37 +290,16 @@ VARIANT(step_model, .model = true)
 VARIANT(step_model_truth, .model = true, .truth = true)
 VARIANT(step_flat_log, .truth = true, .log = true)
 VARIANT(step_model_log, .model = true, .truth = true, .log = true)
+VARIANT(step_count, .count = true)
+VARIANT(step_count_predict, .count = true, .predict = true)
+VARIANT(step_count_model, .count = true, .model = true)
 
 exec_fn *exec_callback(void)
 {
     static exec_fn *const by[2][3] = {{step_flat, step_flat_truth, step_flat_log},
                                       {step_model, step_model_truth, step_model_log}};
     struct variant v = variant_of_process();
+    if (v.count)
+        return v.model ? step_count_model : v.predict ? step_count_predict : step_count;
     return by[v.model][v.log ? 2 : v.truth];
-}
-
-/* What QEMU packs into the word that comes with an access; asked once for each of the few values that occur. */
-struct access {
-    uint32_t info;
-    uint8_t bytes;
-    bool known, store;
-};
-
-static struct access access_of(uint32_t info)
-{
-    static __thread struct access seen[64];
-    struct access *a = &seen[(info ^ info >> 6 ^ info >> 16) % 64];
-    if (a->info != info || !a->known)
-        *a = (struct access){info, (uint8_t)(1u << qemu_plugin_mem_size_shift(info)), true,
-                             qemu_plugin_mem_is_store(info)};
-    return *a;
-}
-
-void exec_access(unsigned vcpu, uint32_t info, uint64_t vaddr, void *user)
-{
-    (void)user;
-    struct thread *t = thread_of[vcpu % THREADS];
-    struct access a = access_of(info);
-    if (t->core)
-        t->s.unit.cycles += assay_machine_access(t->core, vaddr, a.bytes, a.store);
 }

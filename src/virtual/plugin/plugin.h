@@ -42,6 +42,8 @@ struct block {
     uint8_t insn_kind; /* of the last instruction, enum assay_insn_kind */
     uint8_t flags;     /* enum block_flag */
     uint8_t last_size;
+    uint8_t
+        quantity; /* enum assay_machine_quantity of what ends it; of COND the one for not taken, the other follows it */
     uint64_t since;         /* the true `born` */
     uint64_t factor, chain; /* digest after the block = before * factor + chain */
     uint64_t hash;          /* of the code bytes */
@@ -66,6 +68,9 @@ struct thread {
     uint64_t arg[6]; /* of the system call that it is in */
     struct assay_spool_block *log;
     uint32_t logged;
+    const void *access;  /* counting: the instruction of the last access in this block, NULL for none, */
+    uint64_t access_end; /* where that ended */
+    bool access_store;
 };
 _Static_assert(sizeof(struct thread) <= ASSAY_SPOOL_DATA, "the thread must fit before the trace");
 
@@ -104,11 +109,15 @@ int threads_init(void);
 /* exec.c */
 typedef void exec_fn(unsigned vcpu, void *block);
 exec_fn *exec_callback(void);
-void exec_access(unsigned vcpu, uint32_t info, uint64_t vaddr, void *user);
 /* Retires the block that t is in, after which `next` is to run. */
 void exec_retire(struct thread *t, uint64_t next);
 /* Retires its instructions before `ip` only; false when no instruction of it starts there. */
 bool exec_retire_part(struct thread *t, uint64_t ip);
+
+/* access.c */
+typedef void access_fn(unsigned vcpu, uint32_t info, uint64_t vaddr, void *insn);
+/* NULL: data accesses make no difference to this run. The last argument tells instructions of a block apart. */
+access_fn *access_callback(void);
 
 /* signal.c */
 void signal_action(const struct thread *t, bool rt);

@@ -115,6 +115,7 @@ void syscall_leave(uint64_t id, unsigned vcpu, int64_t num, int64_t ret)
         return;
     uint64_t now = clock_furthest();
     if (now > t->s.unit.cycles) { /* it waited */
+        t->s.waited += now - t->s.unit.cycles;
         t->s.unit.cycles = now;
         t->jumped = true;
     }

@@ -92,6 +92,11 @@ static void start_unit(struct thread *t, int sys)
     assay_pt_unit_init(u, &setup->unit);
     u->cycles = t->s.birth;
     u->tsc_base = setup->tsc_base;
+    if (setup->count) { /* the unit is a clock, no more */
+        if (sys)
+            event_failed(sys);
+        return;
+    }
     u->ctx = t;
     u->on_full = next_window;
     if (sys)
@@ -138,6 +143,16 @@ static const void *find_registers(struct thread *t, const void *env, uint64_t ip
     return NULL;
 }
 
+static void start_core(struct thread *t)
+{
+    const struct assay_spool_setup *setup = process.setup;
+    if (setup->model.flat || setup->count == ASSAY_SPOOL_COUNT_CODE)
+        return;
+    if (assay_machine_core_new(&setup->model, &t->core) != ASSAY_OK)
+        abort();
+    assay_machine_core_tally(t->core, t->s.tally);
+}
+
 struct thread *thread_start(const void *env, uint64_t ip)
 {
     uint32_t index = __atomic_fetch_add(&process.setup->streams, 1, __ATOMIC_RELAXED);
@@ -150,8 +165,7 @@ struct thread *thread_start(const void *env, uint64_t ip)
     t->s.data = ASSAY_SPOOL_DATA;
     t->prev = &outside;
     t->env = find_registers(t, env, ip);
-    if (!process.setup->model.flat && assay_machine_core_new(&process.setup->model, &t->core) != ASSAY_OK)
-        abort();
+    start_core(t);
     if (process.setup->truth_blocks)
         t->log = malloc(LOG_ENTRIES * sizeof *t->log);
     tell_birth(t);
@@ -189,7 +203,8 @@ void thread_end(struct thread *t, unsigned vcpu)
     free(t->log);
     assay_machine_core_free(t->core);
     t->s.state = ASSAY_SPOOL_ENDED;
-    munmap(t->window, t->window_size);
+    if (t->window)
+        munmap(t->window, t->window_size);
     munmap(t, ASSAY_SPOOL_DATA);
 }
 

@@ -70,6 +70,17 @@ static void read_code(const void *tb, struct code *c)
         c->hash = (c->hash ^ c->byte[i]) * 0x100000001b3;
 }
 
+static uint8_t quantity_of(const struct assay_insn *i)
+{
+    static const uint8_t by_kind[] = {
+        [ASSAY_INSN_OTHER] = ASSAY_MACHINE_STRAIGHT,  [ASSAY_INSN_COND] = ASSAY_MACHINE_COND_NOT_TAKEN,
+        [ASSAY_INSN_JMP] = ASSAY_MACHINE_JMP,         [ASSAY_INSN_CALL] = ASSAY_MACHINE_CALL,
+        [ASSAY_INSN_JMP_IND] = ASSAY_MACHINE_JMP_IND, [ASSAY_INSN_CALL_IND] = ASSAY_MACHINE_CALL_IND,
+        [ASSAY_INSN_RET] = ASSAY_MACHINE_RET,         [ASSAY_INSN_FAR] = ASSAY_MACHINE_FAR,
+    };
+    return by_kind[i->kind];
+}
+
 static struct block *find_block(const struct code *c)
 {
     struct block *b = *bucket_of(c->start);
@@ -116,6 +127,7 @@ static struct block *make_block(const struct code *c)
     if (assay_x86_classify(c->byte + at, b->last_size, process.guest->mode, c->start + at, &last) > 0) {
         b->kind = kind_of(&last);
         b->insn_kind = last.kind;
+        b->quantity = quantity_of(&last);
         if (last.kind == ASSAY_INSN_COND || last.kind == ASSAY_INSN_JMP || last.kind == ASSAY_INSN_CALL)
             b->target = last.target;
     }
@@ -130,13 +142,11 @@ static struct block *make_block(const struct code *c)
     return b;
 }
 
-static void watch_accesses(void *tb, uint32_t insns)
+static void watch_accesses(void *tb, struct block *b)
 {
-    if (process.setup->model.flat)
-        return;
-    for (uint32_t i = 0; i < insns; i++)
-        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), exec_access, QEMU_CB_NO_REGS, QEMU_MEM_RW,
-                                         NULL);
+    access_fn *f = access_callback();
+    for (uint32_t i = 0; f && i < b->insns; i++)
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), f, QEMU_CB_NO_REGS, QEMU_MEM_RW, &b->size[i]);
 }
 
 void translate_block(uint64_t id, void *tb)
@@ -150,7 +160,9 @@ void translate_block(uint64_t id, void *tb)
     pthread_mutex_lock(&process.lock);
     read_code(tb, &c);
     process.guest_base = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(first) - c.start;
-    struct code_age age = code_note(c.start, c.byte, c.bytes);
+    struct code_age age = {0};
+    if (!process.setup->count) /* nobody reads the code of a run that is only counted */
+        age = code_note(c.start, c.byte, c.bytes);
     struct block *b = find_block(&c);
     if (!b)
         b = make_block(&c);
@@ -160,6 +172,6 @@ void translate_block(uint64_t id, void *tb)
         b->flags |= BLOCK_REPLACED;
     set_born(b);
     pthread_mutex_unlock(&process.lock);
-    watch_accesses(tb, c.insns);
+    watch_accesses(tb, b);
     qemu_plugin_register_vcpu_tb_exec_cb(tb, exec_callback(), QEMU_CB_NO_REGS, b);
 }

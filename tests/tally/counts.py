@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Counts must be those of what the recorder says was executed: instructions thread by thread, cycles to where the trace ends.
+Two runs must count the same.
+
+usage: counts.py [--no-cycles] ASSAY DRIVER PROGRAM [ARGS]
+  --no-cycles  for programs that change their code, at which a recording's clock jumps, or that something kills"""
+import json
+import shutil
+import sys
+
+from tally_of import record, tally_of
+
+SYSCALL_CYCLES = 300  # of the model "cache"; the last system call's come after the last packet
+
+
+def traced_cycles(dump):
+    """Of each stream the cycles up to its last TIP.PGD."""
+    at, ends = {}, {}
+    for p in map(json.loads, dump):
+        if p["packet"] == "CYC":
+            at[p["stream"]] = at.get(p["stream"], 0) + int(p["cycles"])
+        elif p["packet"] == "TIP.PGD":
+            ends[p["stream"]] = at.get(p["stream"], 0)
+    return [ends[s] for s in sorted(ends)]
+
+
+def main():
+    no_cycles = sys.argv[1] == "--no-cycles"
+    assay, driver, *program = sys.argv[1 + no_cycles:]
+    if not shutil.which("qemu-x86_64") or not shutil.which(program[0]):
+        print("skipped: qemu-x86_64 or the program is not installed")
+        return 77
+    bad = []
+    streams, dump = record(assay, "cache", False, program)
+    truth = [n for n, _ in streams]
+    for model, what in (("flat", "instructions"), ("cache", "miss-taken"), ("cache", "all")):
+        threads, said = tally_of(driver, model, what, program)
+        again, _ = tally_of(driver, model, what, program)
+        counts = [t["instructions"] for _, _, t in threads]
+        print(model, what, counts, truth, said)
+        if counts != truth or "tally:" in said:
+            bad.append(f"{model} {what}: instructions")
+        if [t for _, _, t in threads] != [t for _, _, t in again]:
+            bad.append(f"{model} {what}: two runs differ")
+    cycles = [t["cycles"] - SYSCALL_CYCLES for _, _, t in threads]
+    print("cycles", cycles, traced_cycles(dump))
+    if len(truth) == 1 and not no_cycles and cycles != traced_cycles(dump):
+        bad.append("cycles")
+    print("\n".join(bad))
+    return bool(bad)
+
+
+sys.exit(main())

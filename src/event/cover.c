@@ -47,21 +47,23 @@ static bool fits(const struct search *s, const uint32_t *set, uint32_t n, uint32
     return true;
 }
 
-/* What encoding puts into a group that has no umask: its default, else a umask without bits; or ASSAY_EVENT_NONE. */
+/* What fills a group that has no umask: its default, which encoding adds; where that has other bits, a umask without bits
+ * instead; or ASSAY_EVENT_NONE. */
 static uint32_t filler(const struct search *s, unsigned group)
 {
-    uint32_t empty = ASSAY_EVENT_NONE;
+    uint32_t empty = ASSAY_EVENT_NONE, taken = ASSAY_EVENT_NONE;
     for (uint32_t u = s->e->first_umask; u < s->e->first_umask + s->e->umasks; u++) {
         const struct assay_event_umask *row = &s->t->umasks[u];
         if (row->group != group || row->alias != ASSAY_EVENT_NONE)
             continue;
         if (row->flags & ASSAY_EVENT_DEFAULT)
-            return u;
+            taken = u;
         if (empty == ASSAY_EVENT_NONE && row->value == 0 && !(row->flags & ASSAY_EVENT_VIRTUAL) &&
             s->t->pmus[s->c->pmu].scheme != ASSAY_EVENT_NETBURST)
             empty = u;
     }
-    return empty;
+    bool other_bits = taken != ASSAY_EVENT_NONE && assay_event_umask_bits(s->t, s->c->pmu, taken) & ~s->g->bits;
+    return taken == ASSAY_EVENT_NONE || (other_bits && empty != ASSAY_EVENT_NONE) ? empty : taken;
 }
 
 static bool has_group(const struct search *s, const uint32_t *set, uint32_t n, unsigned group)

@@ -214,7 +214,8 @@ struct assay_event_group_error {
     uint32_t msr[2];       /* the registers in question, 0 none */
 };
 /* n <= ASSAY_EVENT_MAX_COUNTERS. ASSAY_OK or ASSAY_E_ARGUMENT with *e filled (may be NULL). Exact: it fails only when no
- * assignment exists. The choice is the same for the same input: a fixed counter before general ones, lower before higher.
+ * assignment exists. The choice is the same for the same input: a fixed counter before general ones, lower before higher;
+ * NetBurst events that can make PEBS records the counter that makes them, and no other when `precise` asks for it.
  * mode: ASSAY_EVENT_LIBPFM4 leaves out the rule that OUTSTANDING in a group of several needs its partner; else 0. */
 int assay_event_assign(const struct assay_event_table *t, const struct assay_event_code *c, unsigned n, unsigned mode,
                        struct assay_event_slot *slot, struct assay_event_group_error *e);
@@ -233,8 +234,9 @@ enum {
     ASSAY_EVENT_WRITE_PEBS = 2, /* PEBS records are made */
 };
 /* The writes, in order, that program a group as assigned: first everything that selects and tags, last what lets the counters
- * run. The counters' own values are the caller's. NetBurst: as for logical processor 0 (T0). Returns how many of max it wrote,
- * or ASSAY_E_ARGUMENT when max is too small; 5 * n + 4 are enough. Sources: SDM Vol. 3B 18.2, 18.15.6, 18.15.7. */
+ * run. The counters' own values are the caller's. NetBurst: as for logical processor 0 (T0). PEBS is for the events with
+ * modifier `precise`, or when none has it for those that can. Returns how many of max it wrote, or ASSAY_E_ARGUMENT when max is too
+ * small or a counter cannot make records; 5 * n + 4 are enough. Sources: SDM Vol. 3B 18.2, 18.15.6, 18.15.7. */
 int assay_event_writes(const struct assay_event_table *t, const struct assay_event_code *c,
                        const struct assay_event_slot *slot, unsigned n, unsigned flags, struct assay_event_write *w,
                        unsigned max);

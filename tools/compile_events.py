@@ -362,13 +362,14 @@ class Compiler:
         check_listed_first(rows, listed)
         first = len(self.umasks)
         index = {r["umask"]: first + i for i, r in enumerate(rows)}
-        groups = 1
+        groups, defaults = 1, 0
         for r in rows:
             u = self.umask(r, rows, index, scheme)
             groups = max(groups, u["group"] + 1)
+            defaults |= (u["flags"] >> FLAGS["default"] & 1) << u["group"]
             self.umasks.append(u)
         info = self.slots_of([r["umask"] for r in rows])
-        info.update(first_umask=first, umasks=len(rows), listed=listed, groups=groups)
+        info.update(first_umask=first, umasks=len(rows), listed=listed, groups=groups, defaults=defaults)
         return {"rows": rows, "index": index, "info": info}
 
     def umask(self, r, rows, index, scheme):

@@ -103,7 +103,8 @@ struct assay_event_row {
     uint8_t groups;
     uint8_t raw_bits;  /* widest raw umask */
     uint8_t perf_type; /* software events: PERF_TYPE_*; else 4, PERF_TYPE_RAW */
-    uint8_t pad[6];
+    uint8_t defaults;  /* bit n: group n has a default umask */
+    uint8_t pad[5];
 };
 
 struct assay_event_umask {

@@ -151,6 +151,6 @@ int assay_event_attribute(struct event_request *r, size_t at, size_t *end)
     }
     if (r->event->raw_bits && name_end - at >= 2 && r->text[at] == '0' && (r->text[at + 1] | 0x20) == 'x')
         return take_raw(r, at, name_end);
-    *end = assay_event_token_end(r->text, name_end, r->size);
+    *end = event_token_end(r->text, name_end, r->size);
     return take_modifier(r, at, name_end, *end);
 }

@@ -60,6 +60,26 @@ static inline const struct assay_event_umask *event_umasks(const struct event_re
     return r->t->umasks + r->event->first_umask;
 }
 
+/* Bytes that end a name: 1 the delimiters of attributes, 2 the sign before a value. */
+enum { EVENT_DELIMITER = 1, EVENT_EQUALS = 2 };
+extern const uint8_t assay_event_stop[256];
+
+/* Where the name or value at `at` ends: at : . = or the end. */
+static inline size_t event_name_end(const char *text, size_t at, size_t size)
+{
+    while (at < size && !assay_event_stop[(unsigned char)text[at]])
+        at++;
+    return at;
+}
+
+/* Where the attribute ends: at : . or the end. */
+static inline size_t event_token_end(const char *text, size_t at, size_t size)
+{
+    while (at < size && assay_event_stop[(unsigned char)text[at]] != EVENT_DELIMITER)
+        at++;
+    return at;
+}
+
 /* Fills the error with the token that begins at `at` and returns its code. */
 int assay_event_fail(struct event_request *r, enum assay_event_reason reason, size_t at);
 int assay_event_fail_umask(struct event_request *r, enum assay_event_reason reason, unsigned umask, unsigned other);
@@ -70,9 +90,6 @@ uint32_t assay_event_allowed(const struct event_request *r);
 /* The modifier of that name, ASSAY_EVENT_MODS when there is none. */
 enum assay_event_modifier assay_event_modifier_find(const char *name, size_t size);
 
-/* Where the name or value at `at` ends: at : . = or the end. Where the attribute ends: at : . or the end. */
-size_t assay_event_name_end(const char *text, size_t at, size_t size);
-size_t assay_event_token_end(const char *text, size_t at, size_t size);
 /* The attributes from `at`, where a delimiter stands, or the end. */
 int assay_event_attributes(struct event_request *r, size_t at);
 /* One attribute, at [at, end) up to its =. Moves *end behind its value. */

@@ -58,7 +58,7 @@ const char *assay_event_reason_name(enum assay_event_reason r)
 
 int assay_event_fail(struct event_request *r, enum assay_event_reason reason, size_t at)
 {
-    size_t end = assay_event_token_end(r->text, at, r->size);
+    size_t end = event_token_end(r->text, at, r->size);
     bool absent = reason == ASSAY_EVENT_NO_PMU || reason == ASSAY_EVENT_NO_EVENT || reason == ASSAY_EVENT_NO_ATTRIBUTE;
     *r->e = (struct assay_event_error){
         .code = absent ? ASSAY_E_NOT_FOUND : ASSAY_E_ARGUMENT,

@@ -7,10 +7,10 @@ static unsigned char folded(char c) { return (unsigned char)(c >= 'A' && c <= 'Z
 /* Whether the n bytes of name are the whole of s, without regard to case. Names are mostly spelt as in the table. */
 static bool is_name(const char *s, const char *name, size_t n)
 {
-    if (strncmp(s, name, n) == 0)
-        return strlen(s) == n;
     for (size_t i = 0; i < n; i++)
-        if (s[i] == '\0' || folded(s[i]) != folded(name[i]))
+        if (s[i] != name[i] && folded(s[i]) != folded(name[i]))
+            return false;
+        else if (s[i] == '\0')
             return false;
     return s[n] == '\0';
 }

@@ -29,7 +29,7 @@ static int encode_half(struct event_request *r, uint32_t pmu, uint32_t event, ui
 {
     assay_event_begin(r, pmu, event, 0, 0);
     assay_event_take_umask(r, find_flag(r->t, event, flag), 0);
-    size_t end = assay_event_name_end(r->text, 0, r->size);
+    size_t end = event_name_end(r->text, 0, r->size);
     int status = r->size ? assay_event_attribute(r, 0, &end) : ASSAY_OK;
     if (status == ASSAY_OK)
         status = assay_event_attributes(r, end);

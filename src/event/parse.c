@@ -2,28 +2,13 @@
 /* An event string: PMU, event, and the rest cut into attributes at : and . */
 #include <assay/base.h>
 
-#include <limits.h>
 #include <string.h>
 
 #include "event/encode.h"
 
-enum { NAME = 0, DELIMITER = 1, EQUALS = 2, LONGEST_FLAT = 160 };
+enum { LONGEST_FLAT = 160 };
 
-static const uint8_t stop[UCHAR_MAX + 1] = {[':'] = DELIMITER, ['.'] = DELIMITER, ['='] = EQUALS};
-
-size_t assay_event_name_end(const char *text, size_t at, size_t size)
-{
-    while (at < size && !stop[(unsigned char)text[at]])
-        at++;
-    return at;
-}
-
-size_t assay_event_token_end(const char *text, size_t at, size_t size)
-{
-    while (at < size && stop[(unsigned char)text[at]] != DELIMITER)
-        at++;
-    return at;
-}
+const uint8_t assay_event_stop[256] = {[':'] = EVENT_DELIMITER, ['.'] = EVENT_DELIMITER, ['='] = EVENT_EQUALS};
 
 static bool is_hidden(const struct event_request *r, uint32_t event)
 {
@@ -37,7 +22,7 @@ static uint32_t find_flat(const struct event_request *r, uint32_t pmu, size_t at
     uint32_t found = ASSAY_EVENT_NONE;
     size_t n = 0;
     for (size_t i = at; i <= r->size && n < LONGEST_FLAT; i++) {
-        bool delimiter = i == r->size || stop[(unsigned char)r->text[i]] == DELIMITER;
+        bool delimiter = i == r->size || assay_event_stop[(unsigned char)r->text[i]] == EVENT_DELIMITER;
         uint32_t event = delimiter ? assay_event_find(r->t, pmu, name, n) : ASSAY_EVENT_NONE;
         if (!is_hidden(r, event)) {
             found = event;
@@ -53,7 +38,7 @@ static uint32_t find_event(const struct event_request *r, uint32_t pmu, size_t a
 {
     if (r->t->pmus[pmu].flat)
         return find_flat(r, pmu, at, end);
-    *end = assay_event_name_end(r->text, at, r->size);
+    *end = event_name_end(r->text, at, r->size);
     uint32_t event = assay_event_find(r->t, pmu, r->text + at, *end - at);
     return is_hidden(r, event) || (*end < r->size && r->text[*end] == '=') ? ASSAY_EVENT_NONE : event;
 }
@@ -87,7 +72,7 @@ int assay_event_attributes(struct event_request *r, size_t at)
 {
     int status = ASSAY_OK;
     while (at < r->size && status == ASSAY_OK) {
-        size_t end = assay_event_name_end(r->text, ++at, r->size);
+        size_t end = event_name_end(r->text, ++at, r->size);
         status = end == at ? assay_event_fail(r, ASSAY_EVENT_EMPTY, at) : assay_event_attribute(r, at, &end);
         at = end;
     }
@@ -181,7 +166,7 @@ static int encode_anywhere(struct event_request *r, size_t at)
 
 static int encode_text(struct event_request *r, uint32_t pmu)
 {
-    size_t end = assay_event_name_end(r->text, 0, r->size), at = 0;
+    size_t end = event_name_end(r->text, 0, r->size), at = 0;
     if (r->size - end >= 2 && r->text[end] == ':' && r->text[end + 1] == ':') {
         pmu = assay_event_find_pmu(r->t, r->text, end);
         if (pmu == ASSAY_EVENT_NONE)
@@ -210,7 +195,7 @@ static int fail_first(struct event_request *r, int status)
         }
     if (!event_is_libpfm4(r))
         return status;
-    size_t end = assay_event_name_end(r->text, 0, r->size);
+    size_t end = event_name_end(r->text, 0, r->size);
     for (size_t i = end; i + 1 < r->size; i++)
         if (r->text[i] == ':' && r->text[i + 1] == ':') {
             if (i > end) {

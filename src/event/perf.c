@@ -164,7 +164,10 @@ void assay_event_perf_string(const struct assay_event_table *t, const struct ass
     struct terms w = {.o = o};
     uint8_t scheme = t->pmus[c->pmu].scheme;
     assay_event_to_perf(t, c, &p);
-    assay_out_str(o, scheme == ASSAY_EVENT_SOFTWARE ? generic_name(t, c) : "cpu");
+    uint32_t kernel_pmu = t->pmus[c->pmu].kernel_pmu;
+    assay_out_str(o, scheme == ASSAY_EVENT_SOFTWARE ? generic_name(t, c)
+                     : kernel_pmu                   ? assay_event_str(t, kernel_pmu)
+                                                    : "cpu");
     if (scheme == ASSAY_EVENT_CORE)
         put_core(&w, c, &p);
     else if (scheme == ASSAY_EVENT_NETBURST)

@@ -67,22 +67,18 @@ static int judge_values(struct event_request *r, bool apart)
     return m == ASSAY_EVENT_MODS ? ASSAY_OK : assay_event_fail_modifier(r, ASSAY_EVENT_VALUE_RANGE, m);
 }
 
-/* Adds the defaults of groups that have no umask. Returns the groups that still have none and need one. */
-static uint32_t add_defaults(struct event_request *r, uint32_t groups)
+/* Adds the defaults of the groups that are missing. */
+static void add_defaults(struct event_request *r, uint32_t missing)
 {
     const struct assay_event_umask *u = event_umasks(r);
-    uint32_t missing = (EVENT_BIT(r->event->groups) - 1) & ~groups, found = 0;
-    if (r->flags & ASSAY_EVENT_ALONE)
-        missing &= 1;
-    for (unsigned i = 0; i < r->event->umasks && i < ASSAY_EVENT_MAX_UMASKS && missing & ~found; i++) {
+    for (unsigned i = 0; missing; i++) {
         if (!(u[i].flags & ASSAY_EVENT_DEFAULT) || !(missing & EVENT_BIT(u[i].group)))
             continue;
         r->umasks |= (uint64_t)1 << i;
         r->umask_at[i] = (uint32_t)r->event_at;
         r->flags |= u[i].flags;
-        found |= EVENT_BIT(u[i].group);
+        missing &= ~EVENT_BIT(u[i].group);
     }
-    return missing & ~found & 1;
 }
 
 /* NetBurst's replay metrics are no bits of the event mask: what is counted is retired uops, NBOGUS unless said otherwise. */
@@ -120,8 +116,10 @@ static int judge_latency(struct event_request *r)
 
 static int complete(struct event_request *r, uint32_t groups)
 {
-    if (add_defaults(r, groups))
+    uint32_t missing = ~groups & (r->flags & ASSAY_EVENT_ALONE ? 1 : ~0u);
+    if (missing & ~(uint32_t)r->event->defaults & 1)
         return assay_event_fail(r, ASSAY_EVENT_NEEDS_UMASK, r->event_at);
+    add_defaults(r, missing & r->event->defaults);
     if (r->flags & ASSAY_EVENT_VIRTUAL)
         add_replay(r);
     return r->flags & ASSAY_EVENT_ALONE ? judge_latency(r) : ASSAY_OK;

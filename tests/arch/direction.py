@@ -26,7 +26,8 @@ HEADER = {
     "base": "base", "cursor": "base", "text": "base", "workers": "base",
     "pt": "pt", "event": "event", "event_table": "event", "event_list": "event",
     "image": "image", "flow": "flow", "profile": "profile",
-    "perfdata": "file", "recording": "file", "perfwrite": "sink", "probe": "linux", "sys": "linux", "count": "linux",
+    "perfdata": "file", "recording": "file", "event_json": "file",
+    "perfwrite": "sink", "probe": "linux", "sys": "linux", "count": "linux",
     "pt_unit": "virtual", "machine": "virtual", "machine_event": "virtual", "core_unit": "virtual", "record": "virtual",
     "tally": "virtual",
 }

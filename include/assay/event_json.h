@@ -48,8 +48,8 @@ struct assay_event_json_sums {
 };
 
 /* Loads what `path` names. The table of the result begins with the rows of `base` (NULL: with none), whose arrays
- * outlive the result; then come the PMUs that were loaded. ASSAY_OK and *out, to be freed; else *e: its text begins with
- * "file:line:column: " where a file's contents are at fault. What can be left out is a warning. */
+ * outlive the result; then come the PMUs that were loaded. ASSAY_OK and *out, to be freed; else *e: its text begins
+ * with "file:line:column: " where a file's contents are at fault. What can be left out is a warning. */
 int assay_event_json_load(const char *path, const struct assay_event_table *base, struct assay_event_json **out,
                           struct assay_error *e);
 /* The same for a file's bytes. `name` stands for its path: in messages, and for the name of the PMU. */

@@ -29,7 +29,7 @@ static int expected(struct ej_scan *s, const char *what)
                    end ? ", but the file ends here" : "");
 }
 
-/* jansson counts what it has read: up to the byte that is no UTF-8, else the last character of what it complains of too. */
+/* jansson counts what it has read: up to the byte that is no UTF-8, else all of what it complains of. */
 static int parse_failed(struct ej_scan *s, size_t n, const json_error_t *je)
 {
     enum json_error_code code = json_error_code(je);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event files: what each form of them becomes (the fixtures of tests/data/events show which file has which), and what is said
- * of damaged ones. Values are worked out by hand from the SDM's register layouts and Linux's conventions. */
+/* Event files: what each form of them becomes (the fixtures of tests/data/events show which file has which), and what is
+ * said of damaged ones. Values are worked out by hand from the SDM's register layouts and Linux's conventions. */
 #include <assay/event_json.h>
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that runs out, at each allocation in turn, while event files are loaded: an error each time, no crash, no leak. The
- * allocations of jansson are not among them: it does not survive their failing itself. */
+/* Memory that runs out, at each allocation in turn, while event files are loaded: an error each time, no crash, no
+ * leak. The allocations of jansson are not among them: it does not survive their failing itself. */
 #include <assay/event_json.h>
 
 #include <setjmp.h>

@@ -16,7 +16,7 @@ SCHEMES = {"core": 0, "netburst": 1, "software": 2}
 PERF_TYPES = {"hardware": 0, "software": 1, "cache": 3, "raw": 4}
 MECHANISMS = {"front_end": 0, "execution": 1, "replay": 2}
 COLUMNS = {
-    "pmus": "pmu id scheme events without models generic fixed registers desc counters_note",
+    "pmus": "pmu id scheme events without models generic fixed precise registers desc counters_note",
     "core events": "event alias code counters modifiers flags msr msr_bits other desc note",
     "core umasks": "event umask alias value group set flags made_of desc note",
     "netburst escrs": "escr msr counters select",
@@ -205,7 +205,7 @@ class Compiler:
             self.done[key], name=self.pool.add(r["pmu"]), desc=self.pool.add(r.text("desc")),
             first_model=len(self.models), models=len(models), counters_note=self.pool.add(r["counters_note"]),
             id=r.number("id", limit=1 << 16), scheme=scheme, generic=r.number("generic", limit=64),
-            fixed=r.number("fixed", limit=32), registers=r.number("registers", limit=4),
+            fixed=r.number("fixed", limit=32), precise=self.counters(r, "precise") if r["precise"] else 0, registers=r.number("registers", limit=4),
             perf_type=PERF_TYPES["raw"] if scheme != SCHEMES["software"] else 0))
         self.models += models
 

@@ -77,6 +77,7 @@ struct assay_event_pmu {
     uint8_t registers;              /* values an event may need */
     uint8_t flat;                   /* event names hold their dots; there are no umasks */
     uint8_t perf_type;              /* PERF_TYPE_RAW, or of a software PMU 0 */
+    uint32_t precise;               /* general counters that sample precisely, bit n: counter n; 0: all of them */
     uint32_t kernel_pmu;            /* Linux's name of it ("cpu_core" on a hybrid), 0: "cpu" */
 };
 

@@ -65,6 +65,8 @@ static uint64_t usable_counters(const struct assay_event_table *t, const struct 
     for (uint32_t i = 0; i < c->umasks; i++)
         if (t->umasks[c->umask[i]].counters)
             counters &= t->umasks[c->umask[i]].counters;
+    if (c->modifier[ASSAY_EVENT_MOD_PRECISE] && t->pmus[c->pmu].precise)
+        counters &= t->pmus[c->pmu].precise;
     bool plain = !c->modifier[ASSAY_EVENT_MOD_E] && !c->modifier[ASSAY_EVENT_MOD_I] &&
                  !c->modifier[ASSAY_EVENT_MOD_C] && !c->raw;
     return plain || e->flags & ASSAY_EVENT_FIXED_ONLY ? counters : counters & UINT32_MAX;

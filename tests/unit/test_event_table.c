@@ -71,6 +71,8 @@ static void counters_of_knights_mill(void **state)
     assert_true(event("knm", "OFFCORE_RESPONSE_1")->counters == 3);
     assert_int_equal(t.pmus[pmu("knm")].generic, 2);
     assert_int_equal(t.pmus[pmu("knm")].fixed, 3);
+    assert_int_equal(t.pmus[pmu("knm")].precise, 1);
+    assert_int_equal(t.pmus[pmu("netburst")].precise, 1 << 16 | 1 << 17);
     assert_true(strstr(assay_event_str(&t, t.pmus[pmu("knm")].counters_note), "libpfm_intel_knm(3)") != NULL);
 }
 

@@ -165,7 +165,8 @@ static int resolve_text(const struct assay_sys *s, const struct assay_event_tabl
         return r < 0 ? r : count_put_modifiers(count_from(point, n), event, e);
     }
     int r = count_name(s, t, text, event, e);
-    if (r == ASSAY_E_NOT_FOUND && rest.size && !sys_exists(s, tracefs[0]) && !sys_exists(s, tracefs[1]))
+    if (r == ASSAY_E_NOT_FOUND && rest.size > 1 && !count_are_modifiers(rest.text + 1, rest.size - 1) &&
+        !sys_exists(s, tracefs[0]) && !sys_exists(s, tracefs[1]))
         return assay_error_set(e, ASSAY_E_UNSUPPORTED, 0,
                                "no such event; if it is a tracepoint: %s cannot be read, run as root", tracefs[0]);
     return r;

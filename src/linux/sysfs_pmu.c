@@ -118,7 +118,7 @@ static bool read_range(const char **at, unsigned *lo, unsigned *width)
         return false;
     *lo = (unsigned)first;
     *width = (unsigned)(last - first + 1);
-    *at = end + (*end == ',');
+    *at = end;
     return true;
 }
 
@@ -128,15 +128,16 @@ static int spread(uint64_t *to, const char *ranges, uint64_t value, unsigned *bi
     unsigned lo, width;
     uint64_t set = 0, mask = 0, left = value;
     *bits = 0;
-    do {
+    for (bool more = true; more; ranges += more) {
         if (!read_range(&ranges, &lo, &width))
             return -1;
+        more = *ranges == ',';
         uint64_t field = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
         set |= (left & field) << lo;
         mask |= field << lo;
         left = width == 64 ? 0 : left >> width;
         *bits += width;
-    } while (*ranges);
+    }
     if (left)
         return 1;
     *to = (*to & ~mask) | set;
@@ -226,7 +227,7 @@ static int put_value(struct pmu *p, const char *term, struct count_span value, b
     if (strcmp(term, "name") == 0 && given)
         return put_name(p, value, e);
     if (given && !read_number(value.text, value.size, &number))
-        return assay_error_set(e, ASSAY_E_ARGUMENT, value.at, "%.*s is no number of 64 bits", (int)value.size,
+        return assay_error_set(e, ASSAY_E_ARGUMENT, value.at, "'%.*s' is no number of 64 bits", (int)value.size,
                                value.text);
     if (file_line(p, "format/", term, "", line))
         return put_term(p, term, line, number, at, e);
@@ -249,7 +250,8 @@ static int read_term(struct pmu *p, const char *s, size_t n, size_t at, struct a
     if (equals)
         value = (struct count_span){equals + 1, n - size - 1, at + size + 1};
     if (!copy_name(s, size, term))
-        return assay_error_set(e, ASSAY_E_ARGUMENT, at, n ? "%.*s is no term" : "a term is missing", (int)n, s);
+        return assay_error_set(e, ASSAY_E_ARGUMENT, at, n ? "'%.*s' is no term" : "a term is missing",
+                               (int)(n < NAME ? n : NAME), s);
     return put_value(p, term, value, equals != NULL, at, e);
 }
 
@@ -298,7 +300,8 @@ int count_sysfs_pmu(const struct assay_sys *s, struct count_span text, struct as
     if (text.text[end - 1] == '/' && end - 1 > n)
         end--;
     if (!copy_name(text.text, n, p.name))
-        return assay_error_set(e, ASSAY_E_ARGUMENT, text.at, "%.*s is no name of a PMU", (int)n, text.text);
+        return assay_error_set(e, ASSAY_E_ARGUMENT, text.at, "'%.*s' is no name of a PMU", (int)(n < NAME ? n : NAME),
+                               text.text);
     if (!file_line(&p, "", "type", "", line))
         return no_pmu(&p, text.at, e);
     event->type = (uint32_t)strtoul(line, &stop, 10);

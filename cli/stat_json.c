@@ -33,9 +33,9 @@ static void fixed_or_null(struct assay_json *j, const char *key, bool there, dou
         assay_json_null(j, key);
 }
 
-static void seconds_or_null(struct assay_json *j, const char *key, uint64_t ns)
+static void seconds_or_null(struct assay_json *j, const char *key, bool there, uint64_t ns)
 {
-    fixed_or_null(j, key, ns > 0, (double)ns / 1e9, 9);
+    fixed_or_null(j, key, there, (double)ns / 1e9, 9);
 }
 
 static void put_value(struct assay_json *j, const struct stat_result *r, const struct stat_row *row)
@@ -51,7 +51,8 @@ static void put_row(struct assay_json *j, const struct stat_result *r, const str
 {
     char name[1024], note[80];
     assay_json_open(j, NULL);
-    seconds_or_null(j, "at", r->at_ns);
+    assay_json_str(j, "record", "counter");
+    seconds_or_null(j, "at", r->at_ns > 0, r->at_ns);
     assay_json_strn(j, "event", name, name_of(row, name, sizeof name));
     u64_or_null(j, "group", row->event.group > 0, row->event.group);
     u64_or_null(j, "cpu", row->cpu >= 0, (uint64_t)row->cpu);
@@ -85,10 +86,10 @@ static void put_summary(struct assay_json *j, const struct stat_job *job, const 
     u64_or_null(j, "signal", r->ended && WIFSIGNALED(r->status), (uint64_t)WTERMSIG(r->status));
     assay_json_bool(j, "interrupted", r->interrupted);
     assay_json_u64(j, "runs", r->runs);
-    seconds_or_null(j, "elapsed", r->wall_ns);
+    seconds_or_null(j, "elapsed", r->wall_ns > 0, r->wall_ns);
     fixed_or_null(j, "spread", r->wall_spread >= 0, r->wall_spread, 3);
-    seconds_or_null(j, "user", r->user_ns);
-    seconds_or_null(j, "system", r->system_ns);
+    seconds_or_null(j, "user", r->ended, r->user_ns);
+    seconds_or_null(j, "system", r->ended, r->system_ns);
     str_or_null(j, "model", r->model);
     assay_json_close(j);
 }

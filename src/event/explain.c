@@ -49,7 +49,7 @@ static bool core_goal(const struct query *q, const struct assay_event_row *e, ui
 {
     const uint64_t own = UINT64_C(0xffffffd0000000ff); /* what no umask and no modifier changes */
     uint64_t umask = field(v, 8, 8), fixed = field(e->config, 8, 8);
-    if ((v ^ e->config) & own || fixed & ~umask)
+    if ((v ^ e->config) & own)
         return false;
     if (e->flags & ASSAY_EVENT_OFFCORE) {
         g->bits = q->n > 1 ? q->code[1] & ~e->extra : 0;

@@ -37,6 +37,8 @@ static const struct vector vectors[] = {
     {"knm", {0x5301b7, 0x1b2e7}, 2, "OFFCORE_RESPONSE_0:0x1b2e7"},
     {"knm", {0x5301b7, 0x136e7}, 2, "OFFCORE_RESPONSE_0:BUS_LOCKS:ANY_READ:ANY_RESPONSE"},
     {"knm", {0x5301b7, 0x100001}, 2, "OFFCORE_RESPONSE_0:0x100001"},
+    {"knm", {0x5301b7, 1}, 2, "OFFCORE_RESPONSE_0:0x1"}, /* the name alone would add ANY_RESPONSE */
+    {"knm", {0x5301b7, 0x10062}, 2, "OFFCORE_RESPONSE_0:DMND_RFO:ANY_PF_L2:ANY_RESPONSE"}, /* or PF_L2_CODE_RD:ANY_RFO */
     {"knm", {0x5301b7}, 1, "OFFCORE_RESPONSE_0"},
     {"knm", {0x53003c}, 1, "UNHALTED_CORE_CYCLES CPU_CLK_UNHALTED:THREAD_P"},
     {"knm", {0x73003c}, 1, "UNHALTED_CORE_CYCLES:t=1"},
@@ -60,6 +62,8 @@ static const struct vector vectors[] = {
     /* ESCR = select << 25 | mask << 9 | rings; CCCR = 3 << 16 | select << 13 | enable */
     {"netburst", {0x1200020f, 0x3b000}, 2, "replay_event:NBOGUS"},
     {"netburst", {0x1200020c, 0x403b000}, 2, "replay_event:NBOGUS"},
+    {"netburst", {0x12000201, 0x3b000}, 2, "replay_event:NBOGUS:u"},
+    {"netburst", {0x12000202, 0x3b000}, 2, "replay_event:NBOGUS:k"},
     {"netburst", {0x1200020f, 0x3b000, 0x1000001, 1}, 4, "replay_event:NBOGUS:L1_LD_MISS"},
     {"netburst", {0x1200020c, 0x3b000, 0x3000400, 2}, 4, "replay_event:NBOGUS:SP_ST_RET"},
     {"netburst", {0x1200020c, 0x3b000, 0x3000008, 2}, 4, "replay_event:NBOGUS"},

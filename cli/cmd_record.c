@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* assay record: runs a program on virtual Processor Trace. */
 #include "cli.h"
+#include "model.h"
 #include "record_write.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { OPT_FORCE = 1, OPT_PT, OPT_TIMING, OPT_BUFFER, OPT_QUIET, OPT_TRUTH, OPT_TRUTH_BLOCKS };
 
@@ -35,37 +34,16 @@ static void catch_signals(void)
             sigaction(caught[i], &a, NULL);
 }
 
-static int read_model(struct cli *c, const char *path, struct assay_machine_model *m)
-{
-    struct assay_error e = {0};
-    char text[65536];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return cli_fail(c, errno == ENOENT ? CLI_USAGE : CLI_CANNOT,
-                        "--timing %s: neither a model (flat, cache) nor a file that can be read: %s", path,
-                        strerror(errno));
-    ssize_t n = read(fd, text, sizeof text);
-    close(fd);
-    if (n < 0)
-        return cli_fail(c, CLI_CANNOT, "--timing %s: %s", path, strerror(errno));
-    if (assay_machine_parse(text, (size_t)n, m, &e) < 0)
-        return cli_fail(c, CLI_USAGE, "--timing %s: %s", path, e.text);
-    return CLI_OK;
-}
-
 static int read_options(struct cli *c, struct assay_record_options *o)
 {
     struct assay_error e = {0};
-    const char *timing = cli_value(c, OPT_TIMING);
     o->config = assay_record_pt_default();
     for (int i = 0; i < c->givens; i++)
         if (c->given[i].option->id == OPT_PT && assay_record_pt_parse(c->given[i].value, &o->config, &e) < 0)
             return cli_fail(c, CLI_USAGE, "--pt %s, column %" PRIu64 ": %s", c->given[i].value, e.offset + 1, e.text);
-    if (assay_machine_builtin(timing ? timing : "cache", &o->model) < 0) {
-        int bad = read_model(c, timing, &o->model);
-        if (bad)
-            return bad;
-    }
+    int bad = cli_model(c, OPT_TIMING, &o->model);
+    if (bad)
+        return bad;
     o->truth = cli_value(c, OPT_TRUTH) != NULL;
     o->truth_blocks = o->truth && cli_flag(c, OPT_TRUTH_BLOCKS);
     return cli_number(c, OPT_BUFFER, true, &o->window);

@@ -10,6 +10,9 @@ enum { MOST = 1000000000 }; /* milliseconds, or runs */
 static const char default_events[] =
     "task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses";
 
+static const char modelled_events[] =
+    "cycles,instructions,branches,branch-misses,L1-dcache-loads,L1-dcache-load-misses";
+
 static int read_events(struct cli *c, struct stat_list *l)
 {
     int status = CLI_OK;
@@ -19,7 +22,7 @@ static int read_events(struct cli *c, struct stat_list *l)
     if (status != CLI_OK || l->events > 0)
         return status;
     l->defaults = true;
-    return stat_list_add(c, l, default_events);
+    return stat_list_add(c, l, cli_flag(c, STAT_VIRTUAL) ? modelled_events : default_events);
 }
 
 /* Thousands are grouped for eyes only: a script that reads the table gets plain digits. */
@@ -59,6 +62,9 @@ static int read_job(struct cli *c, struct stat_job *job)
 {
     *job = (struct stat_job){.argv = c->operands ? c->operand : NULL, .repeat = 1};
     c->operand[c->operands] = NULL; /* the operands stand in argv, which has one place more */
+    if (cli_value(c, STAT_MACHINE) && !cli_flag(c, STAT_VIRTUAL))
+        return cli_fail(c, CLI_USAGE, "--machine %s: counting is on this machine without --virtual",
+                        cli_value(c, STAT_MACHINE));
     int status = read_numbers(c, job);
     return status == CLI_OK ? read_events(c, &job->list) : status;
 }
@@ -71,7 +77,7 @@ static int losses(const struct stat_job *job, const struct stat_result *r)
         counted += r->row[i].state == STAT_COUNTED;
     if (counted == 0)
         return CLI_CANNOT;
-    return counted < r->rows && !job->list.defaults ? CLI_LOSSES : CLI_OK;
+    return r->lost || (counted < r->rows && !job->list.defaults) ? CLI_LOSSES : CLI_OK;
 }
 
 static int count_once(struct cli *c, const struct stat_job *job, struct stat_result *r)
@@ -129,6 +135,8 @@ static const struct cli_option options[] = {
     {STAT_DELAY, 'D', "delay", "MS", "begin counting MS milliseconds after the start"},
     {STAT_TIMEOUT, 0, "timeout", "MS", "end after counting for MS milliseconds"},
     {STAT_VIRTUAL, 0, "virtual", NULL, "count on a machine model: works anywhere, and is no measurement"},
+    {STAT_MACHINE, 0, "machine", "MODEL",
+     "with --virtual: cache (default), flat (an instruction a cycle, no caches; counts fastest), or a model's file"},
     {CLI_OPT_OUTPUT, 'o', "output", "FILE",
      "the result; - is standard output (default: standard error when a program runs)"},
     {STAT_BIG_NUM, 0, "big-num", "WHEN", "commas between thousands: auto (default: on a terminal), always or never"},

@@ -22,6 +22,7 @@ enum stat_option {
     STAT_NO_INHERIT,
     STAT_BIG_NUM,
     STAT_VIRTUAL,
+    STAT_MACHINE,
 };
 
 /* ---- what was asked for ---- */
@@ -51,6 +52,7 @@ enum stat_state {
     STAT_COUNTED,
     STAT_NOT_COUNTED,   /* the machine has it, and it never ran: the reason says why */
     STAT_NOT_SUPPORTED, /* it could not be set up */
+    STAT_NOT_MODELLED,  /* the machine model knows nothing like it */
 };
 
 /* One counter. The value is `raw`, extended to the whole time where it ran for a part of it only. */
@@ -68,6 +70,7 @@ struct stat_row {
     double spread;             /* of several runs: the standard error of the mean in percent of it; < 0: none */
     char reason[200];          /* of the states that are not counted; one line */
     char remedy[200];          /* "" where there is none */
+    const char *about; /* modelled: how the count differs from hardware's; constant, NULL or "" nothing to say */
 };
 
 struct stat_result {
@@ -80,6 +83,7 @@ struct stat_result {
     bool ended;                           /* a program was run and `status` is its own, as waitpid(2) has it */
     int status;                           /* of several runs the first that is not 0 */
     bool interrupted;                     /* by ^C or the timeout: what was counted up to there */
+    bool lost;                            /* a part of the program was not counted; said on stderr */
     uint64_t runs;
     void *keep; /* what the texts of rows point into, freed with them; NULL: nothing */
 };

@@ -38,19 +38,22 @@ static void put_row(struct cli *c, const struct stat_result *r, const struct sta
     put_count(o, row->event.group > 0, row->event.group);
     put_count(o, row->cpu >= 0, (uint64_t)row->cpu);
     put_fixed(o, r->at_ns > 0, (double)r->at_ns / 1e9, 9);
-    put_count(o, true, row->raw);
-    put_count(o, true, row->enabled);
-    put_count(o, true, row->running);
+    bool there = row->state != STAT_NOT_MODELLED;
+    put_count(o, there, row->raw);
+    put_count(o, there, row->enabled);
+    put_count(o, there, row->running);
     put_fixed(o, row->spread >= 0, row->spread, 3);
     put_text(c, r->model);
     put_text(c, row->reason);
     put_text(c, row->remedy);
+    put_text(c, row->about);
     assay_out_char(o, '\n');
 }
 
 void stat_csv_heading(struct cli *c)
 {
-    assay_out_str(&c->out, "event,state,value,unit,group,cpu,at,raw,enabled,running,spread,model,reason,remedy\n");
+    assay_out_str(&c->out,
+                  "event,state,value,unit,group,cpu,at,raw,enabled,running,spread,model,reason,remedy,about\n");
 }
 
 void stat_csv(struct cli *c, const struct stat_result *r)

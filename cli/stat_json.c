@@ -59,14 +59,16 @@ static void put_row(struct assay_json *j, const struct stat_result *r, const str
     assay_json_str(j, "state", stat_state_name(row->state));
     put_value(j, r, row);
     str_or_null(j, "unit", row->unit);
-    assay_json_u64(j, "raw", row->raw);
-    assay_json_u64(j, "enabled", row->enabled);
-    assay_json_u64(j, "running", row->running);
+    bool there = row->state != STAT_NOT_MODELLED;
+    u64_or_null(j, "raw", there, row->raw);
+    u64_or_null(j, "enabled", there, row->enabled);
+    u64_or_null(j, "running", there, row->running);
     fixed_or_null(j, "spread", row->spread >= 0, row->spread, 3);
     str_or_null(j, "note", stat_note(r, row, note, sizeof note));
     str_or_null(j, "reason", row->reason);
     str_or_null(j, "remedy", row->remedy);
     str_or_null(j, "model", r->model);
+    str_or_null(j, "about", row->about);
     assay_json_close(j);
 }
 

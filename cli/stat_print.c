@@ -152,6 +152,39 @@ static void put_reasons(struct cli *c, const struct stat_result *r)
     }
 }
 
+/* ---- how the model counts ---- */
+
+static bool same_about(const struct stat_row *a, const struct stat_row *b)
+{
+    return a->about && *a->about && b->about && strcmp(a->about, b->about) == 0;
+}
+
+static bool told_before(const struct stat_result *r, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (same_about(&r->row[i], &r->row[row]))
+            return true;
+    return false;
+}
+
+/* "cycles: cycles of the model", once for all that it is said of. */
+static void put_abouts(struct cli *c, const struct stat_result *r)
+{
+    for (size_t first = 0; first < r->rows; first++) {
+        if (!same_about(&r->row[first], &r->row[first]) || told_before(r, first))
+            continue;
+        for (size_t i = first; i < r->rows; i++) {
+            if (!same_about(&r->row[i], &r->row[first]))
+                continue;
+            assay_out_str(&c->out, i == first ? "" : ", ");
+            stat_put_name(&c->out, &r->row[i]);
+        }
+        assay_out_str(&c->out, ": ");
+        assay_out_str(&c->out, r->row[first].about);
+        assay_out_char(&c->out, '\n');
+    }
+}
+
 /* ---- the whole ---- */
 
 static void put_status(struct cli *c, const struct stat_result *r)
@@ -211,6 +244,7 @@ static void put_heading(struct cli *c, const struct stat_job *job, const struct 
         cli_sgr(c, "33");
         assay_out_str(&c->out, "modelled, not measured: counters of the machine model ");
         assay_out_str(&c->out, r->model);
+        assay_out_str(&c->out, ", user mode alone");
         cli_sgr(c, "0");
         assay_out_char(&c->out, '\n');
     }
@@ -235,7 +269,7 @@ static void put_times(struct cli *c, const struct stat_result *r)
         put_seconds(c, r->user_ns, "user");
         put_seconds(c, r->system_ns, "system");
     }
-    assay_out_char(&c->out, '\n');
+    assay_out_str(&c->out, r->model ? ", of the emulator\n" : "\n");
 }
 
 static void put_rows(struct cli *c, const struct stat_job *job, const struct stat_result *r)
@@ -264,6 +298,7 @@ void stat_text(struct cli *c, const struct stat_job *job, const struct stat_resu
     put_rows(c, job, r);
     put_times(c, r);
     put_reasons(c, r);
+    put_abouts(c, r);
 }
 
 void stat_show_interval(struct cli *c, const struct stat_job *job, const struct stat_result *r)

@@ -39,6 +39,7 @@ void stat_result_add(struct stat_result *to, const struct stat_result *one)
     to->system_ns += one->system_ns;
     to->status = to->status ? to->status : one->status;
     to->interrupted |= one->interrupted;
+    to->lost |= one->lost;
 }
 
 static double spread(uint64_t n, double mean, double squares)

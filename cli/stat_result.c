@@ -41,7 +41,7 @@ void stat_put_name(struct assay_out *o, const struct stat_row *row)
 
 const char *stat_state_name(enum stat_state state)
 {
-    static const char *const name[] = {"counted", "not counted", "not supported"};
+    static const char *const name[] = {"counted", "not counted", "not supported", "not modelled"};
     return name[state];
 }
 

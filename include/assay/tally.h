@@ -9,6 +9,7 @@
 
 #include <assay/machine.h>
 
+#include <signal.h>
 #include <sys/types.h>
 
 #ifdef __cplusplus
@@ -18,10 +19,10 @@ extern "C" {
 struct assay_tally_options {
     char *const *argv; /* program and arguments, NULL ends; found as a shell would, scripts by their interpreter */
     struct assay_machine_model model;
-    uint64_t
-        quantities;     /* that will be asked for, ASSAY_MACHINE_BIT() each: the fewer, the faster. The rest may be 0 */
+    uint64_t quantities; /* that will be asked for, ASSAY_MACHINE_BIT() each: the fewer, the faster. The rest may be 0 */
     const char *plugin; /* NULL: $ASSAY_QEMU_PLUGIN, beside the command, where it was installed */
     const char *tmp;    /* directory for the temporary files; NULL: $TMPDIR or /tmp */
+    const sigset_t *mask; /* signals that the program has blocked; NULL: those of the caller */
 };
 
 struct assay_tally;

@@ -80,7 +80,7 @@ int assay_record_start(const struct assay_record_options *o, struct assay_record
         ret = check_config(r->run.setup, e);
     }
     if (ret == ASSAY_OK)
-        ret = run_spawn(&r->run, e);
+        ret = run_spawn(&r->run, NULL, e);
     if (ret < 0)
         assay_record_free(r);
     else

@@ -122,8 +122,10 @@ static char **emulator_argv(const struct virtual_run *r)
     return argv;
 }
 
-static void run_child(const struct virtual_run *r, char **argv, int tell)
+static void run_child(const struct virtual_run *r, char **argv, const sigset_t *mask, int tell)
 {
+    if (mask)
+        sigprocmask(SIG_SETMASK, mask, NULL);
     personality(ADDR_NO_RANDOMIZE);
     if (!strpbrk(r->plugin, " :")) /* a list's separators: then deaths are seen less exactly */
         setenv("LD_PRELOAD", r->plugin, 1);
@@ -133,7 +135,7 @@ static void run_child(const struct virtual_run *r, char **argv, int tell)
     _exit(n == sizeof sys ? 127 : 126);
 }
 
-int run_spawn(struct virtual_run *r, struct assay_error *e)
+int run_spawn(struct virtual_run *r, const sigset_t *mask, struct assay_error *e)
 {
     int tell[2], sys = 0;
     char **argv = emulator_argv(r);
@@ -145,7 +147,7 @@ int run_spawn(struct virtual_run *r, struct assay_error *e)
     }
     r->pid = fork();
     if (r->pid == 0)
-        run_child(r, argv, tell[1]);
+        run_child(r, argv, mask, tell[1]);
     sys = r->pid < 0 ? errno : 0;
     close(tell[1]);
     if (r->pid > 0 && read(tell[0], &sys, sizeof sys) != (ssize_t)sizeof sys)

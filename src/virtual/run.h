@@ -5,6 +5,7 @@
 
 #include "spool.h"
 
+#include <signal.h>
 #include <sys/types.h>
 
 /* A program as it is started: by what emulator, what file, which arguments. */
@@ -32,7 +33,8 @@ struct virtual_run {
 };
 /* Finds everything and makes the spool. On error run_free() is due all the same. */
 int run_open(struct virtual_run *r, char *const *argv, const char *plugin, const char *tmp, struct assay_error *e);
-int run_spawn(struct virtual_run *r, struct assay_error *e);
+/* mask: signals that the program has blocked; NULL: those of the caller. */
+int run_spawn(struct virtual_run *r, const sigset_t *mask, struct assay_error *e);
 /* Also removes the spool; kills nothing. */
 void run_free(struct virtual_run *r);
 /* A file of the spool; number -1: the name has none. */

@@ -59,7 +59,7 @@ int assay_tally_start(const struct assay_tally_options *o, struct assay_tally **
     int ret = run_open(&c->run, o->argv, o->plugin, o->tmp, e);
     if (ret == ASSAY_OK) {
         fill_setup(c, o);
-        ret = run_spawn(&c->run, e);
+        ret = run_spawn(&c->run, o->mask, e);
     }
     if (ret < 0)
         assay_tally_free(c);

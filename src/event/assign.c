@@ -100,8 +100,10 @@ static int diagnose(const struct event_group *g, uint64_t set, struct assay_even
         return fail(e, ASSAY_EVENT_ONE_MECHANISM, set);
     if (!place(g, set, true, slot)) {
         int status = fail(e, ASSAY_EVENT_NO_COUNTER, set);
-        for (; set; set &= set - 1)
-            e->counters |= g->c[__builtin_ctzll(set)].counters;
+        for (; set; set &= set - 1) {
+            const struct assay_event_code *c = &g->c[__builtin_ctzll(set)];
+            e->counters |= netburst ? assay_event_netburst_counters(c) : c->counters;
+        }
         return status;
     }
     fail(e, netburst ? ASSAY_EVENT_ONE_ESCR : ASSAY_EVENT_ONE_MSR, set);

@@ -18,6 +18,8 @@ bool assay_event_place_core(const struct event_group *g, uint64_t subset, bool c
 bool assay_event_place_netburst(const struct event_group *g, uint64_t subset, bool counters_only,
                                 struct assay_event_slot *slot);
 
+/* The counters that c can have on logical processor 0: PEBS is for one alone. */
+uint64_t assay_event_netburst_counters(const struct assay_event_code *c);
 /* The replay metric that a umask of c stands for; with two that differ, *clash. ASSAY_EVENT_NONE: none. */
 uint32_t assay_event_metric_of(const struct assay_event_table *t, const struct assay_event_code *c, bool *clash);
 /* How the at-retirement event of c has its micro-operations tagged: 0 front end, 1 execution, 2 replay; -1: it has not. */

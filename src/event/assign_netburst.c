@@ -37,6 +37,11 @@ struct search {
     uint64_t part[2]; /* items of the part that is being placed: bit i % 64 of part[i / 64] */
 };
 
+uint64_t assay_event_netburst_counters(const struct assay_event_code *c)
+{
+    return c->modifier[ASSAY_EVENT_MOD_PRECISE] ? c->counters & 1u << PEBS_COUNTER : c->counters;
+}
+
 uint32_t assay_event_metric_of(const struct assay_event_table *t, const struct assay_event_code *c, bool *clash)
 {
     uint32_t found = ASSAY_EVENT_NONE;
@@ -108,7 +113,7 @@ static void add_items(struct search *s, const struct event_group *g, uint64_t su
         bool clash;
         uint32_t m = assay_event_metric_of(g->t, c, &clash);
         *it = (struct item){.event = (uint8_t)i, .upstream = upstream, .value = (uint32_t)c->code[0]};
-        it->counters = c->modifier[ASSAY_EVENT_MOD_PRECISE] ? 1u << PEBS_COUNTER : (uint32_t)c->counters;
+        it->counters = (uint32_t)assay_event_netburst_counters(c);
         it->where = &g->t->netburst[g->t->events[c->event].netburst];
         it->pebs = !upstream && g->t->events[c->event].flags & ASSAY_EVENT_PEBS;
         if (upstream) {

@@ -148,12 +148,17 @@ static void write_netburst(struct list *l)
     write_cccrs(l);
 }
 
-/* NetBurst has one counter for records of logical processor 0. */
+/* Not every counter makes records; of NetBurst's two, one is the other logical processor's. */
 static bool can_make_records(const struct list *l)
 {
-    for (unsigned i = 0; i < l->n && l->scheme == ASSAY_EVENT_NETBURST; i++)
-        if (makes_records(l, i) && l->slot[i].counter != PEBS_COUNTER)
+    for (unsigned i = 0; i < l->n; i++) {
+        if (!makes_records(l, i))
+            continue;
+        uint64_t can = l->t->pmus[l->c[i].pmu].precise;
+        if (l->scheme == ASSAY_EVENT_NETBURST ? l->slot[i].counter != PEBS_COUNTER
+                                              : can && !(can >> l->slot[i].counter & 1))
             return false;
+    }
     return true;
 }
 

@@ -62,10 +62,10 @@ static void core_records_have_an_enable_bit(void **state)
 {
     (void)state;
     writes("knm", "LLC_MISSES BR_INST_RETIRED:ANY:precise=1", ASSAY_EVENT_WRITE_PEBS,
-           "IA32_PERF_GLOBAL_CTRL=0 IA32_PERFEVTSEL0=53412e IA32_PERFEVTSEL1=4300c4 IA32_PEBS_ENABLE=2 "
+           "IA32_PERF_GLOBAL_CTRL=0 IA32_PERFEVTSEL1=53412e IA32_PERFEVTSEL0=4300c4 IA32_PEBS_ENABLE=1 "
            "IA32_PERF_GLOBAL_CTRL=3");
-    writes("knm", "LLC_MISSES BR_INST_RETIRED:ANY", ASSAY_EVENT_WRITE_PEBS,
-           "IA32_PERF_GLOBAL_CTRL=0 IA32_PERFEVTSEL0=53412e IA32_PERFEVTSEL1=4300c4 IA32_PEBS_ENABLE=2 "
+    writes("knm", "BR_INST_RETIRED:ANY LLC_MISSES", ASSAY_EVENT_WRITE_PEBS,
+           "IA32_PERF_GLOBAL_CTRL=0 IA32_PERFEVTSEL0=4300c4 IA32_PERFEVTSEL1=53412e IA32_PEBS_ENABLE=1 "
            "IA32_PERF_GLOBAL_CTRL=3");
     writes("knm", "LLC_MISSES BR_INST_RETIRED:ANY", 0,
            "IA32_PERF_GLOBAL_CTRL=0 IA32_PERFEVTSEL0=53412e IA32_PERFEVTSEL1=5300c4 IA32_PERF_GLOBAL_CTRL=3");
@@ -147,6 +147,11 @@ static void records_need_their_counter(void **state)
     assert_int_equal(assay_event_writes(&table, &code, &slot, 1, ASSAY_EVENT_WRITE_PEBS, w, 9), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_event_writes(&table, &code, &slot, 1, 0, w, 9), 4);
     assert_int_equal(w[3].msr, 0x36c);
+    encode_to("knm::BR_INST_RETIRED:ANY", &code); /* counter 0 alone makes records there */
+    assert_int_equal(assay_event_assign(&table, &code, 1, 0, &slot, NULL), ASSAY_OK);
+    assert_int_equal(assay_event_writes(&table, &code, &slot, 1, ASSAY_EVENT_WRITE_PEBS, w, 9), 4);
+    slot.counter = 1;
+    assert_int_equal(assay_event_writes(&table, &code, &slot, 1, ASSAY_EVENT_WRITE_PEBS, w, 9), ASSAY_E_ARGUMENT);
 }
 
 static void software_events_have_no_registers(void **state)

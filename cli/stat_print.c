@@ -170,13 +170,16 @@ static bool told_before(const struct stat_result *r, size_t row)
 /* "cycles: cycles of the model", once for all that it is said of. */
 static void put_abouts(struct cli *c, const struct stat_result *r)
 {
+    bool any = false;
     for (size_t first = 0; first < r->rows; first++) {
         if (!same_about(&r->row[first], &r->row[first]) || told_before(r, first))
             continue;
+        assay_out_str(&c->out, any ? "" : "\nhow the model counts:\n");
+        any = true;
         for (size_t i = first; i < r->rows; i++) {
             if (!same_about(&r->row[i], &r->row[first]))
                 continue;
-            assay_out_str(&c->out, i == first ? "" : ", ");
+            assay_out_str(&c->out, i == first ? "  " : ", ");
             stat_put_name(&c->out, &r->row[i]);
         }
         assay_out_str(&c->out, ": ");

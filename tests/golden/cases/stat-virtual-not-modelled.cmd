@@ -1,0 +1,1 @@
+$assay stat --virtual -o t -e 'instructions,cycles:k,dTLB-loads,INST_RETIRED:c=1,page-faults,knm::OFFCORE_RESPONSE_0:PF_L2_RFO,netburst::tc_deliver_mode:DD,cpu/event=0xc0/' -- $tally_accesses; s=$?; sed "s#$tally_accesses#PROGRAM#; /elapsed/d" t; exit $s

@@ -1,0 +1,1 @@
+$assay stat --virtual -e cylces -- true; $assay stat --virtual -a -- true; $assay stat --virtual; $assay stat --machine flat -- true; $assay stat --virtual --machine nope -- true; $assay stat --virtual -- nosuch

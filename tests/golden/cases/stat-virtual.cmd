@@ -1,0 +1,1 @@
+$assay stat --virtual --machine flat -o - -e 'cycles,instructions,{branches,BR_INST_RETIRED:CALL},L1-dcache-loads,MEM_UOPS_RETIRED:ALL_STORES' -- $tally_accesses | sed "s#$tally_accesses#PROGRAM#; /elapsed/d"

@@ -282,6 +282,43 @@ static void names_that_are_not_there(void **state)
     assert_int_not_equal(assay_event_find(&t, pmu("knm"), "iCaChE and more", 6), ASSAY_EVENT_NONE);
 }
 
+/* Bit 5 is the case of letters and of nothing else; a name ends where the string ends, whatever stands behind it. */
+static void only_letters_have_a_case(void **state)
+{
+    (void)state;
+    static const char pool[] = "\0AZaz@[`{\0behind\0A_\xe9z\0AZaz@[`{MmAZ\0";
+    static const struct assay_event_pmu pmus[] = {{.name = 1}, {.name = 17}, {.name = 22}};
+    struct assay_event_table made = {.pool = pool, .pmus = pmus, .pmu_count = 3, .pool_size = sizeof pool};
+    static const struct {
+        const char *name;
+        size_t size;
+        uint32_t pmu;
+    } want[] = {
+        {"AZaz@[`{", 8, 0},
+        {"azAZ@[`{", 8, 0},
+        {"AZaz`[`{", 8, ASSAY_EVENT_NONE},
+        {"AZaz@{`{", 8, ASSAY_EVENT_NONE},
+        {"AZaz@[@{", 8, ASSAY_EVENT_NONE},
+        {"AZaz@[`[", 8, ASSAY_EVENT_NONE},
+        {"BZaz@[`{", 8, ASSAY_EVENT_NONE},
+        {"\xc1Zaz@[`{", 8, ASSAY_EVENT_NONE},
+        {"AZaz@[`{\0behind", 15, ASSAY_EVENT_NONE},
+        {"AZaz@[`{\0b", 10, ASSAY_EVENT_NONE},
+        {"a_\xe9Z", 4, 1},
+        {"A_\xc9z", 4, ASSAY_EVENT_NONE},
+        {"A\x7f\xe9"
+         "z",
+         4, ASSAY_EVENT_NONE},
+        {"azAZ@[`{mMaz", 12, 2},
+        {"azAZ@[`{mMa\x5a", 12, 2},
+        {"azAZ@[`{mMa!", 12, ASSAY_EVENT_NONE},
+        {"azAZ@![{mMaz", 12, ASSAY_EVENT_NONE},
+        {"AZaz@[`{MmAZ\0", 13, ASSAY_EVENT_NONE}, /* longer than the pool goes on */
+    };
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++)
+        assert_int_equal(assay_event_find_pmu(&made, want[i].name, want[i].size), want[i].pmu);
+}
+
 /* The hash as the compiler of the tables and any loader must have it: (seed ^ 3) of "a_Z" mixed by hand. */
 static void hash_is_as_written_down(void **state)
 {
@@ -330,6 +367,7 @@ int main(void)
         cmocka_unit_test(architectural_events),
         cmocka_unit_test(every_row_is_found),
         cmocka_unit_test(names_that_are_not_there),
+        cmocka_unit_test(only_letters_have_a_case),
         cmocka_unit_test(hash_is_as_written_down),
         cmocka_unit_test(models),
         cmocka_unit_test(steppings),

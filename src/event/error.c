@@ -112,11 +112,11 @@ struct nearest {
 static void consider(struct nearest *best, const char *name)
 {
     char folded[LONGEST + 1];
-    if (!fold_name(folded, name, strlen(name)))
+    size_t size = strlen(name), apart = size > best->size ? size - best->size : best->size - size;
+    if (!fold_name(folded, name, size))
         return;
-    unsigned d = assay_edit_distance(best->word, folded);
-    if (d > 1 && best->size >= 3 && strncmp(folded, best->word, best->size) == 0)
-        d = 1;
+    bool begins = best->size >= 3 && size > best->size && memcmp(folded, best->word, best->size) == 0;
+    unsigned d = begins ? 1 : apart < best->distance ? assay_edit_distance(best->word, folded) : UINT_MAX;
     if (d < best->distance) {
         best->distance = d;
         best->name = name;

@@ -14,6 +14,10 @@ static int set_privilege(struct event_request *r)
     struct assay_event_code *c = r->c;
     uint64_t *v = c->modifier;
     bool named = c->named & EVENT_PRIVILEGE;
+    if (!(r->allowed & EVENT_PRIVILEGE)) { /* no part of the event */
+        v[ASSAY_EVENT_MOD_U] = v[ASSAY_EVENT_MOD_K] = 1;
+        return ASSAY_OK;
+    }
     if (!(c->named & (EVENT_BIT(ASSAY_EVENT_MOD_U) | EVENT_BIT(ASSAY_EVENT_MOD_K)))) {
         if (!named || !v[ASSAY_EVENT_MOD_H]) {
             v[ASSAY_EVENT_MOD_U] = r->plm & ASSAY_EVENT_USER ? 1 : 0;

@@ -37,6 +37,9 @@ struct stat_list {
 /* CLI_OK, or the exit status after a message with the column. */
 int stat_list_add(struct cli *c, struct stat_list *l, const char *text);
 void stat_list_free(struct stat_list *l);
+/* "-e LIST, column N: text" for an offset into the item's text; returns the status. */
+int stat_list_fail(const struct cli *c, const struct assay_event_item *item, uint64_t offset, int status,
+                   const char *text);
 
 struct stat_job {
     struct stat_list list;

@@ -33,7 +33,10 @@ static void put_row(struct cli *c, const struct stat_result *r, const struct sta
     name[n.len] = '\0';
     table_csv(c, name);
     put_text(c, stat_state_name(row->state));
-    put_fixed(o, row->state == STAT_COUNTED, row->value * row->scale, stat_decimals(r, row));
+    if (stat_is_exact(r, row))
+        put_count(o, true, row->raw);
+    else
+        put_fixed(o, row->state == STAT_COUNTED, row->value * row->scale, stat_decimals(r, row));
     put_text(c, row->unit);
     put_count(o, row->event.group > 0, row->event.group);
     put_count(o, row->cpu >= 0, (uint64_t)row->cpu);

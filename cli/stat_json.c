@@ -40,11 +40,10 @@ static void seconds_or_null(struct assay_json *j, const char *key, bool there, u
 
 static void put_value(struct assay_json *j, const struct stat_result *r, const struct stat_row *row)
 {
-    unsigned decimals = stat_decimals(r, row);
-    if (row->state == STAT_COUNTED && decimals == 0 && !stat_partly(row))
+    if (stat_is_exact(r, row))
         assay_json_u64(j, "value", row->raw);
     else
-        fixed_or_null(j, "value", row->state == STAT_COUNTED, row->value * row->scale, decimals);
+        fixed_or_null(j, "value", row->state == STAT_COUNTED, row->value * row->scale, stat_decimals(r, row));
 }
 
 static void put_row(struct assay_json *j, const struct stat_result *r, const struct stat_row *row)

@@ -2,7 +2,6 @@
 /* Counting on this machine: from the list to the rows of the result. */
 #include "stat_live.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,8 +39,7 @@ static int resolve(struct live *l)
     for (size_t i = 0; i < list->events; i++) {
         const struct assay_event_item *item = &list->event[i];
         if (assay_count_resolve(NULL, &t, item, &l->event[i], &e) < 0)
-            return cli_fail(l->c, e.code == ASSAY_E_UNSUPPORTED ? CLI_CANNOT : CLI_USAGE,
-                            "-e %.*s, column %" PRIu64 ": %s", (int)item->size, item->text, e.offset + 1, e.text);
+            return stat_list_fail(l->c, item, e.offset, e.code == ASSAY_E_UNSUPPORTED ? CLI_CANNOT : CLI_USAGE, e.text);
     }
     return CLI_OK;
 }

@@ -18,7 +18,9 @@ int stat_output_close(struct cli *c, struct stat_output *o);
 void stat_put_name(struct assay_out *o, const struct stat_row *row);
 /* Counted for a part of the time only: the value is extended. */
 bool stat_partly(const struct stat_row *row);
-/* Decimals of the value in forms for programs; 0: it is a whole number, of one run. */
+/* The value is the raw count: of one run, in no other unit, counted all the time. */
+bool stat_is_exact(const struct stat_result *r, const struct stat_row *row);
+/* Decimals of the value in forms for programs. */
 unsigned stat_decimals(const struct stat_result *r, const struct stat_row *row);
 const char *stat_state_name(enum stat_state state); /* "counted": constant */
 

@@ -45,7 +45,11 @@ const char *stat_state_name(enum stat_state state)
     return name[state];
 }
 
-/* A count of one run is exact; what is extended, scaled or a mean is not. */
+bool stat_is_exact(const struct stat_result *r, const struct stat_row *row)
+{
+    return row->state == STAT_COUNTED && r->runs == 1 && row->scale == 1 && !stat_partly(row);
+}
+
 unsigned stat_decimals(const struct stat_result *r, const struct stat_row *row)
 {
     if (row->scale != 1)

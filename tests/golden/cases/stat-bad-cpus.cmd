@@ -1,0 +1,1 @@
+$assay stat -C 0-x --timeout 1

@@ -1,0 +1,1 @@
+$assay stat -I 0 -- true

@@ -1,0 +1,1 @@
+$assay stat -p x,12

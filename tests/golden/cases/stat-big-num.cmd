@@ -1,0 +1,1 @@
+$assay stat --big-num sometimes -- true

@@ -1,0 +1,1 @@
+$assay stat -e cycles,,instructions -- true

@@ -1,0 +1,1 @@
+$assay stat -e page-faults,cycels:u -- true

@@ -1,0 +1,1 @@
+$assay stat -e netburst::TC_DELIVER_MODE:DD -- true

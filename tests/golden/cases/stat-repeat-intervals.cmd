@@ -1,0 +1,1 @@
+$assay stat --repeat 3 -I 100 -- true

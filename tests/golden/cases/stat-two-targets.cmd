@@ -1,0 +1,1 @@
+$assay stat -a -p 1

@@ -245,7 +245,8 @@ static void table(void **state)
     result.status = 9;
     has(text(true), "prog x?y: killed by signal 9 (Killed)\n");
     result.model = "cache";
-    has(text(true), "modelled, not measured: counters of the machine model cache\n");
+    has(text(true), "modelled, not measured: counters of the machine model cache, user mode alone\n");
+    has(shown, "system, of the emulator\n");
     result.interrupted = true;
     has(text(true), "(Killed), interrupted\n");
 }
@@ -312,10 +313,10 @@ static void json_objects(void **state)
         "{\"record\":\"counter\",\"at\":null,\"event\":\"page-faults:u\",\"group\":1,\"cpu\":null,\"state\":"
         "\"counted\","
         "\"value\":\"9007199254740993\",\"unit\":null,\"raw\":\"9007199254740993\",\"enabled\":9,\"running\":9,"
-        "\"spread\":null,\"note\":null,\"reason\":null,\"remedy\":null,\"model\":null}\n"
+        "\"spread\":null,\"note\":null,\"reason\":null,\"remedy\":null,\"model\":null,\"about\":null}\n"
         "{\"record\":\"counter\",\"at\":null,\"event\":\"energy\",\"group\":null,\"cpu\":null,\"state\":\"counted\","
         "\"value\":1000.000000000,\"unit\":\"Joules\",\"raw\":1000,\"enabled\":100,\"running\":50,\"spread\":null,"
-        "\"note\":null,\"reason\":null,\"remedy\":null,\"model\":null}\n"
+        "\"note\":null,\"reason\":null,\"remedy\":null,\"model\":null,\"about\":null}\n"
         "{\"record\":\"summary\",\"program\":[\"prog\",\"x\\ny\"],\"exit\":null,\"signal\":6,\"interrupted\":false,"
         "\"runs\":1,\"elapsed\":0.001000000,\"spread\":null,\"user\":0.000000000,\"system\":0.000000000,"
         "\"model\":null}\n");
@@ -341,9 +342,9 @@ static void csv_lines(void **state)
     stat_csv(&cli, &result);
     shown[cli.out.len] = '\0';
     assert_string_equal(
-        shown, "event,state,value,unit,group,cpu,at,raw,enabled,running,spread,model,reason,remedy\n"
-               "\"page-faults\",\"counted\",7,\"\",,,1.500000000,7,9,9,,\"flat\",\"\",\"\"\n"
-               "\"b\",\"not supported\",,\"\",,1,1.500000000,0,0,0,,\"flat\",\"a \"\"word\"\", or two\",\"\"\n");
+        shown, "event,state,value,unit,group,cpu,at,raw,enabled,running,spread,model,reason,remedy,about\n"
+               "\"page-faults\",\"counted\",7,\"\",,,1.500000000,7,9,9,,\"flat\",\"\",\"\",\"\"\n"
+               "\"b\",\"not supported\",,\"\",,1,1.500000000,0,0,0,,\"flat\",\"a \"\"word\"\", or two\",\"\",\"\"\n");
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* assay stat: what was asked for, what was counted, and how it is shown. Live and virtual counting take the same job and fill the
- * same result. */
+/* assay stat: what was asked for, what was counted, and how it is shown. Live and virtual counting take the same
+ * job and fill the same result. */
 #ifndef ASSAY_CLI_STAT_H
 #define ASSAY_CLI_STAT_H
 
@@ -98,8 +98,8 @@ void stat_result_free(struct stat_result *r);
 void stat_result_add(struct stat_result *to, const struct stat_result *one);
 void stat_result_finish(struct stat_result *r);
 
-/* One run: counts and fills *r, which is empty, and shows intervals by stat_show_interval as they pass. CLI_OK when it ran,
- * whatever was counted and however the program ended; else the exit status after a message. */
+/* One run: counts and fills *r, which is empty, and shows intervals by stat_show_interval as they pass. CLI_OK when
+ * it ran, whatever was counted and however the program ended; else the exit status after a message. */
 int stat_live(struct cli *c, const struct stat_job *job, struct stat_result *r);
 int stat_virtual(struct cli *c, const struct stat_job *job, struct stat_result *r);
 
@@ -109,8 +109,8 @@ int stat_virtual(struct cli *c, const struct stat_job *job, struct stat_result *
 void stat_show_interval(struct cli *c, const struct stat_job *job, const struct stat_result *r);
 void stat_show(struct cli *c, const struct stat_job *job, const struct stat_result *r);
 
-/* Short notes that two rows give together, such as "1.83 IPC", in buf; "" when there is none. Only rows that were counted over
- * the same time are put together. */
+/* Short notes that two rows give together, such as "1.83 IPC", in buf; "" when there is none. Only rows that were
+ * counted over the same time are put together. */
 const char *stat_note(const struct stat_result *r, const struct stat_row *row, char *buf, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Several runs of a program: mean and spread. The spread is the standard error of the mean, sqrt(s2 / n) with s2 the sum of squared
- * deviations divided by n - 1, in percent of the mean. */
+/* Several runs of a program: mean and spread. The spread is the standard error of the mean, sqrt(s2 / n) with s2
+ * the sum of squared deviations divided by n - 1, in percent of the mean. */
 #include "stat.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting on the machine at hand: names to what perf_event_open(2) takes, counters of programs, processes and processors, values
- * with the time that they stand for. Linux only. Nothing here prints or touches signals; one counting, one thread.
- * Sources: perf_event_open(2); Documentation/ABI/testing/sysfs-bus-event_source-devices-{format,events} of Linux. */
+/* Counting on the machine at hand: names to what perf_event_open(2) takes, counters of programs, processes and
+ * processors, values with the time that they stand for. Linux only. Nothing here prints or touches signals; one
+ * counting, one thread. Sources: perf_event_open(2);
+ * Documentation/ABI/testing/sysfs-bus-event_source-devices-{format,events} of Linux. */
 #ifndef ASSAY_COUNT_H
 #define ASSAY_COUNT_H
 
@@ -32,10 +33,10 @@ struct assay_count_event {
     char cpus[128];  /* sysfs PMUs: the processors that count, "" where each does for itself */
     bool package;    /* counts a whole package, never a single program */
 };
-/* What an item of a list means here: pmu/terms/mods, rHEX:mods, subsystem:tracepoint:mods, a name of the table (pmu::name, a
- * generic name, a name of this processor) with its modifiers. ASSAY_OK, or an error whose offset is that in the item's text:
- * ASSAY_E_ARGUMENT and ASSAY_E_NOT_FOUND when the text is wrong, ASSAY_E_UNSUPPORTED when this machine does not let it be known.
- * s may be NULL. */
+/* What an item of a list means here: pmu/terms/mods, rHEX:mods, subsystem:tracepoint:mods, a name of the table
+ * (pmu::name, a generic name, a name of this processor) with its modifiers. ASSAY_OK, or an error whose offset is
+ * that in the item's text: ASSAY_E_ARGUMENT and ASSAY_E_NOT_FOUND when the text is wrong, ASSAY_E_UNSUPPORTED when
+ * this machine does not let it be known. s may be NULL. */
 int assay_count_resolve(const struct assay_sys *s, const struct assay_event_table *t,
                         const struct assay_event_item *item, struct assay_count_event *event, struct assay_error *e);
 
@@ -74,9 +75,9 @@ struct assay_count_why {
 };
 
 struct assay_count;
-/* Opens counters for all events on all targets, stopped. An event that the machine does not take is no error: it is of state
- * ASSAY_COUNT_NOT_SUPPORTED, the rest of its group is counted without it. Errors: nothing to count on, no memory. The events
- * and the system outlive *c. */
+/* Opens counters for all events on all targets, stopped. An event that the machine does not take is no error: it is
+ * of state ASSAY_COUNT_NOT_SUPPORTED, the rest of its group is counted without it. Errors: nothing to count on, no
+ * memory. The events and the system outlive *c. */
 int assay_count_open(const struct assay_sys *s, const struct assay_count_event *event, size_t events,
                      const struct assay_count_target *t, struct assay_count **c, struct assay_error *e);
 void assay_count_close(struct assay_count *c); /* c may be NULL */
@@ -88,7 +89,8 @@ int assay_count_read(struct assay_count *c, struct assay_error *e);
 enum { ASSAY_COUNT_ALL = -1 };
 /* Since it was opened; `target` is an index into tasks or processors, or ASSAY_COUNT_ALL for the sum. */
 void assay_count_get(const struct assay_count *c, size_t event, int target, struct assay_count_value *v);
-/* Of the difference of two readings (or one, counted from the start). *why is filled where it is not ASSAY_COUNT_COUNTED. */
+/* Of the difference of two readings (or one, counted from the start). *why is filled where it is not
+ * ASSAY_COUNT_COUNTED. */
 enum assay_count_state assay_count_state(const struct assay_count *c, size_t event, const struct assay_count_value *v,
                                          struct assay_count_why *why);
 /* Is there a counter for the event on that target? */
@@ -107,8 +109,8 @@ struct assay_count_program {
 };
 /* argv as for execvp(3). The child has the caller's signal mask and descriptors. */
 int assay_count_prepare(char *const *argv, struct assay_count_program *p, struct assay_error *e);
-/* Lets it run: ASSAY_OK, or ASSAY_E_NOT_FOUND and ASSAY_E_SYSTEM when it cannot be executed; it is gone then. The caller waits for
- * p->pid otherwise. */
+/* Lets it run: ASSAY_OK, or ASSAY_E_NOT_FOUND and ASSAY_E_SYSTEM when it cannot be executed; it is gone then. The
+ * caller waits for p->pid otherwise. */
 int assay_count_start(struct assay_count_program *p, char *const *argv, struct assay_error *e);
 /* Drops a program that was not started. */
 void assay_count_drop(struct assay_count_program *p);

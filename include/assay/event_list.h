@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of events as people write it: "cycles,instructions", "{a,b}:u", "cpu/event=0xc0,umask=1/k". Splits only; what the names
- * mean is asked elsewhere. Pure: no allocation, no I/O, no state; thread safe. */
+/* A list of events as people write it: "cycles,instructions", "{a,b}:u", "cpu/event=0xc0,umask=1/k". Splits only;
+ * what the names mean is asked elsewhere. Pure: no allocation, no I/O, no state; thread safe. */
 #ifndef ASSAY_EVENT_LIST_H
 #define ASSAY_EVENT_LIST_H
 
@@ -32,8 +32,8 @@ struct assay_event_list {
 
 /* text, n bytes, outlives the list. `groups`: braces in earlier lists, 0 for the first. */
 void assay_event_list_init(struct assay_event_list *l, const char *text, size_t n, uint32_t groups);
-/* 1 and *i, 0 at the end, or ASSAY_E_ARGUMENT with *d: offset is the byte in the text, what and expected say the rest. Commas
- * between two slashes or two quotes belong to the event; blanks around events do not. */
+/* 1 and *i, 0 at the end, or ASSAY_E_ARGUMENT with *d: offset is the byte in the text, what and expected say the
+ * rest. Commas between two slashes or two quotes belong to the event; blanks around events do not. */
 int assay_event_list_next(struct assay_event_list *l, struct assay_event_item *i, struct assay_diag *d);
 
 #ifdef __cplusplus

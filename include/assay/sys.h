@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a Linux machine is asked: system calls, files, the processor, programs. What everything live works through, so that tests
- * can put another machine in its place. */
+/* How a Linux machine is asked: system calls, files, the processor, programs. What everything live works through,
+ * so that tests can put another machine in its place. */
 #ifndef ASSAY_SYS_H
 #define ASSAY_SYS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens counters for events on targets. What the kernel refuses changes the plan, and opening begins again; so it ends in one of
- * few states that are the same for all targets. */
+/* Opens counters for events on targets. What the kernel refuses changes the plan, and opening begins again; so it
+ * ends in one of few states that are the same for all targets. */
 #include "count.h"
 
 #include <errno.h>

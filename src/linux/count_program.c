@@ -62,7 +62,8 @@ static void reap(struct assay_count_program *p)
     p->pid = -1;
 }
 
-/* Someone else's signal may have ended the child meanwhile: then there is no answer, and the caller sees how it ended. */
+/* Someone else's signal may have ended the child meanwhile: then there is no answer, and the caller sees how it
+ * ended. */
 int assay_count_start(struct assay_count_program *p, char *const *argv, struct assay_error *e)
 {
     int error = 0;

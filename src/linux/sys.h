@@ -10,7 +10,8 @@ bool sys_exists(const struct assay_sys *s, const char *file);
 /* The first line of a file; false when it cannot be read. */
 bool sys_line(const struct assay_sys *s, const char *file, char *line, size_t size);
 bool sys_number(const struct assay_sys *s, const char *file, long *v);
-/* The names in a folder, sorted, without those that begin with a dot: how many, or -errno. `names` is one block to free(). */
+/* The names in a folder, sorted, without those that begin with a dot: how many, or -errno. `names` is one block to
+ * free(). */
 int sys_names(const struct assay_sys *s, const char *folder, char ***names);
 
 /* ---- the processor and who may ---- */

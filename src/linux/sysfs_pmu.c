@@ -122,7 +122,8 @@ static bool read_range(const char **at, unsigned *lo, unsigned *width)
     return true;
 }
 
-/* Spreads value over "0-7,32-35", its lowest bits first. 0, 1 when it does not fit into *bits, -1 for a damaged format. */
+/* Spreads value over "0-7,32-35", its lowest bits first. 0, 1 when it does not fit into *bits, -1 for a damaged
+ * format. */
 static int spread(uint64_t *to, const char *ranges, uint64_t value, unsigned *bits)
 {
     unsigned lo, width;

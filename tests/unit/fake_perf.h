@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A made-up kernel behind struct assay_sys: it opens, groups and reads counters as perf_event_open(2) says, refuses what a test
- * tells it to, and keeps account of what is open. */
+/* A made-up kernel behind struct assay_sys: it opens, groups and reads counters as perf_event_open(2) says, refuses
+ * what a test tells it to, and keeps account of what is open. */
 #ifndef ASSAY_TEST_FAKE_PERF_H
 #define ASSAY_TEST_FAKE_PERF_H
 

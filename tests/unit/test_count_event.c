@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What names mean on made-up machines: sysfs PMUs with their formats, raw codes, tracepoints, tables, modifiers; and what is said
- * of names that mean nothing. The formats are those of Linux's own PMUs. */
+/* What names mean on made-up machines: sysfs PMUs with their formats, raw codes, tracepoints, tables, modifiers;
+ * and what is said of names that mean nothing. The formats are those of Linux's own PMUs. */
 #include <assay/count.h>
 
 #include <linux/perf_event.h>

@@ -159,7 +159,8 @@ static void add_run(uint64_t value, bool there, uint64_t wall)
 
 static bool near(double a, double b) { return a > b - 1e-9 && a < b + 1e-9; }
 
-/* 2 4 4 4 5 5 7 9: mean 5, squares 32, s2 = 32/7, standard error sqrt(4/7) = 0.7559289460, which is 15.118578920 % of 5. */
+/* 2 4 4 4 5 5 7 9: mean 5, squares 32, s2 = 32/7, standard error sqrt(4/7) = 0.7559289460, which is 15.118578920 %
+ * of 5. */
 static void spread(void **state)
 {
     static const uint64_t more[] = {4, 4, 4, 5, 5, 7, 9};

@@ -83,6 +83,8 @@ static int judge_fixed(struct event_request *r)
 
 static int judge_core(struct event_request *r)
 {
+    if (r->event->flags & ASSAY_EVENT_NO_KERNEL && event_is_linux(r))
+        return assay_event_fail(r, ASSAY_EVENT_KERNEL_REFUSES, r->event_at);
     int status = r->c->raw ? judge_raw(r) : ASSAY_OK;
     if (status == ASSAY_OK && r->event->flags & ASSAY_EVENT_FIXED_ONLY)
         status = judge_fixed(r);

@@ -12,15 +12,10 @@ enum {
     MSR_PEBS_FRONTEND = 0x3f7,
 };
 
-/* Intel's files give counters of their own the pseudo code 0, with the counter's number as umask; the kernel knows the first
- * two by the code that a general counter has for the same event. */
-static uint64_t config_core(const struct assay_event_table *t, const struct assay_event_code *c)
+/* What the kernel sets itself is left out. */
+static uint64_t config_core(const struct assay_event_code *c)
 {
-    uint64_t set_by_kernel = EVENT_USR | EVENT_OS | EVENT_INT | EVENT_EN;
-    uint64_t config = c->code[0] & ~set_by_kernel, code = config & 0xffff;
-    if (!(t->events[c->event].flags & ASSAY_EVENT_FIXED_ONLY) || (code != 0x100 && code != 0x200))
-        return config;
-    return (config & ~(uint64_t)0xffff) | (code == 0x100 ? 0xc0 : 0x3c);
+    return c->code[0] & ~(uint64_t)(EVENT_USR | EVENT_OS | EVENT_INT | EVENT_EN);
 }
 
 /* The replay metric that the kernel knows under a number: the umask's own, from 2. */
@@ -49,7 +44,7 @@ void assay_event_to_perf(const struct assay_event_table *t, const struct assay_e
     uint8_t scheme = t->pmus[c->pmu].scheme;
     *p = (struct assay_event_perf){
         .type = scheme == ASSAY_EVENT_SOFTWARE ? event->perf_type : PERF_TYPE_RAW,
-        .config = scheme == ASSAY_EVENT_CORE       ? config_core(t, c)
+        .config = scheme == ASSAY_EVENT_CORE       ? config_core(c)
                   : scheme == ASSAY_EVENT_NETBURST ? config_netburst(t, c)
                                                    : c->code[0],
         .config1 = scheme == ASSAY_EVENT_CORE && c->codes > 1 ? c->code[1] : 0,

@@ -18,6 +18,7 @@ struct query {
     enum scope scope; /* what the register is that the value came from: only events that use it */
     uint32_t number;
     bool perf; /* codes are perf's config */
+    bool loose; /* also what encoding would refuse: nothing else has the value */
 };
 
 /* An answer and its place among the answers; lower is better. */
@@ -90,6 +91,20 @@ static void use_alternative(const struct assay_event_row *e, struct assay_event_
     c->extra_msr = e->extra_msr_alt;
 }
 
+/* Edge and inversion without a counter mask are for events and umasks that have them by themselves. */
+static bool is_refused(const struct query *q, const struct assay_event_code *c)
+{
+    uint64_t config = q->t->events[c->event].config;
+    bool edge = c->modifier[ASSAY_EVENT_MOD_E] && !(config & EVENT_EDGE);
+    bool invert = c->modifier[ASSAY_EVENT_MOD_I] && !(config & EVENT_INV);
+    for (uint32_t i = 0; i < c->umasks; i++) {
+        uint32_t fixed = q->t->umasks[c->umask[i]].fixed_modifiers;
+        edge &= !(fixed >> ASSAY_EVENT_MOD_E & 1);
+        invert &= !(fixed >> ASSAY_EVENT_MOD_I & 1);
+    }
+    return (edge || invert) && !c->modifier[ASSAY_EVENT_MOD_C];
+}
+
 static bool answer_core(const struct query *q, enum kind kind, struct assay_event_code *c, unsigned *written)
 {
     const struct assay_event_row *e = &q->t->events[c->event];
@@ -101,7 +116,7 @@ static bool answer_core(const struct query *q, enum kind kind, struct assay_even
     if (!core_goal(q, e, v, &g))
         return false;
     set_privilege(c, q->perf || v & EVENT_USR, q->perf || v & EVENT_OS);
-    if (!find_names(q, &g, kind, c, written))
+    if (!find_names(q, &g, kind, c, written) || (!q->loose && is_refused(q, c)))
         return false;
     assay_event_compose(q->t, c);
     bool whole = q->n > 1 || !(e->flags & ASSAY_EVENT_OFFCORE);
@@ -252,7 +267,7 @@ static bool next_answer(const struct query *q, enum kind kind, uint64_t after, s
     return best->key != UINT64_MAX;
 }
 
-static int tell(const struct query *q, bool (*found)(void *, const struct assay_event_code *), void *ctx)
+static int tell_kinds(const struct query *q, bool (*found)(void *, const struct assay_event_code *), void *ctx)
 {
     int calls = 0;
     for (enum kind kind = NAMED; kind < KINDS && calls == 0; kind++) {
@@ -264,6 +279,14 @@ static int tell(const struct query *q, bool (*found)(void *, const struct assay_
         }
     }
     return calls;
+}
+
+static int tell(struct query *q, bool (*found)(void *, const struct assay_event_code *), void *ctx)
+{
+    q->loose = false;
+    int calls = tell_kinds(q, found, ctx);
+    q->loose = true;
+    return calls ? calls : tell_kinds(q, found, ctx);
 }
 
 int assay_event_explain(const struct assay_event_table *t, uint32_t pmu, const uint64_t *codes, unsigned n,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoding, explaining and encoding again gives the same registers: every event of every built-in PMU, alone, with every umask
- * and every pair of umasks, and with random sets of umasks and modifiers, from a fixed seed. */
+/* Encoding, explaining and encoding again gives the same registers: every event of every built-in PMU, alone, with every
+ * umask and every pair of umasks, those of loaded files, and with random sets of umasks and modifiers, from a fixed
+ * seed. */
 #include <assay/event.h>
+#include <assay/event_json.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,6 +135,30 @@ static void every_umask_and_pair_survives(void **state)
     assert_true(answers >= encoded);
 }
 
+/* The forms of Intel's files. */
+static void loaded_events_survive(void **state)
+{
+    (void)state;
+    static const char *const folders[] = {"events", "events/linux", "events/odd"};
+    struct assay_event_table builtin = t;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char path[4096];
+        struct assay_event_json *j;
+        const char *data = getenv("ASSAY_DATA");
+        snprintf(path, sizeof path, "%s/%s", data ? data : "tests/data", folders[i]);
+        assert_int_equal(assay_event_json_load(path, &builtin, &j, NULL), ASSAY_OK);
+        t = *assay_event_json_table(j);
+        encoded = 0;
+        for (uint32_t p = assay_event_json_first_pmu(j); p < t.pmu_count; p++)
+            for (uint32_t e = t.pmus[p].first_event; e < t.pmus[p].first_event + t.pmus[p].events; e++)
+                every_pair(p, e);
+        /* each alone, with u, with k */
+        assert_true(encoded >= 3 * assay_event_json_sums(j)->events);
+        t = builtin;
+        assay_event_json_free(j);
+    }
+}
+
 static void random_event(char *text, size_t room, bool *raw)
 {
     const struct assay_event_pmu *p = &t.pmus[below(t.pmu_count)];
@@ -231,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_umask_and_pair_survives),
+        cmocka_unit_test(loaded_events_survive),
         cmocka_unit_test(random_sets_survive),
         cmocka_unit_test(replay_metrics_survive),
         cmocka_unit_test(random_values_are_told_as_they_are),

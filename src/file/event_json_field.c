@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* Event strings are read with names up to 159 characters. */
+enum { MOST_NAME = 150 };
+
 enum kind { STRING, LIST, NUMBER, COUNTERS, KNOWN };
 
 /* Every key that the files hold. What is only KNOWN says nothing of how to program a core, or is of other units. */
@@ -236,7 +239,7 @@ static int leave_out(struct ej_text *t, size_t at, const char *why)
 static bool is_name(const char *s)
 {
     size_t n = strlen(s);
-    if (n == 0 || n > 200)
+    if (n == 0 || n > MOST_NAME)
         return false;
     for (; *s; s++)
         if (*s <= ' ' || *s >= 0x7f || strchr(",:=/{}\"'\\", *s))

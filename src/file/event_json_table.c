@@ -178,6 +178,16 @@ static uint8_t highest(uint32_t mask)
     return n;
 }
 
+/* Counters of old cores that write precise records, where the file says so; 0 where fixed ones do, too. */
+static uint32_t precise_of(const struct ej_pmu *p)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < p->n; i++)
+        if (p->facts[i].pebs)
+            all |= p->facts[i].pebs_counters;
+    return all >> 32 ? 0 : (uint32_t)all;
+}
+
 /* Files that say nothing of counters are of cores with four, as all since Nehalem have. */
 static void finish_rows(struct ej_pmu *p, struct assay_event_pmu *out)
 {
@@ -208,6 +218,7 @@ static void finish_pmu(struct assay_event_json *j, struct ej_pmu *p, struct assa
         .scheme = ASSAY_EVENT_CORE,
         .flat = 1,
         .perf_type = 4, /* PERF_TYPE_RAW */
+        .precise = precise_of(p),
         .kernel_pmu = p->kernel_pmu,
     };
     finish_rows(p, out);

@@ -161,17 +161,17 @@ static void pmus_have_names_models_and_counters(void **state)
     (void)state;
     static const struct {
         const char *name, *kernel;
-        unsigned generic, fixed, registers;
+        unsigned generic, fixed, registers, precise;
     } pmus[] = {
-        {"nhm-ep", "", 4, 3, 2},
-        {"bnl", "", 2, 3, 1},
-        {"knl", "", 2, 3, 2},
-        {"skx", "", 4, 3, 2},
-        {"icx", "", 8, 4, 2},
-        {"cwf", "", 8, 7, 1},
-        {"adl-core", "cpu_core", 8, 1, 2},
-        {"adl-atom", "cpu_atom", 6, 2, 2},
-        {"lnl-core", "cpu_core", 10, 1, 2},
+        {"nhm-ep", "", 4, 3, 2, 0},
+        {"bnl", "", 2, 3, 1, 0},
+        {"knl", "", 2, 3, 2, 1},
+        {"skx", "", 4, 3, 2, 0},
+        {"icx", "", 8, 4, 2, 0},
+        {"cwf", "", 8, 7, 1, 0},
+        {"adl-core", "cpu_core", 8, 1, 2, 0},
+        {"adl-atom", "cpu_atom", 6, 2, 2, 0x3f},
+        {"lnl-core", "cpu_core", 10, 1, 2, 0},
     };
     struct assay_event_json *j = load("events");
     const struct assay_event_table *t = assay_event_json_table(j);
@@ -181,6 +181,7 @@ static void pmus_have_names_models_and_counters(void **state)
         assert_int_equal(p->generic, pmus[i].generic);
         assert_int_equal(p->fixed, pmus[i].fixed);
         assert_int_equal(p->registers, pmus[i].registers);
+        assert_int_equal(p->precise, pmus[i].precise);
         assert_int_equal(p->flat, 1);
         assert_int_equal(p->scheme, ASSAY_EVENT_CORE);
     }

@@ -41,10 +41,9 @@ static void put_row(struct cli *c, const struct stat_result *r, const struct sta
     put_count(o, row->event.group > 0, row->event.group);
     put_count(o, row->cpu >= 0, (uint64_t)row->cpu);
     put_fixed(o, r->at_ns > 0, (double)r->at_ns / 1e9, 9);
-    bool there = row->state != STAT_NOT_MODELLED;
-    put_count(o, there, row->raw);
-    put_count(o, there, row->enabled);
-    put_count(o, there, row->running);
+    put_count(o, row->state == STAT_COUNTED, row->raw);
+    put_count(o, stat_was_opened(row), row->enabled);
+    put_count(o, stat_was_opened(row), row->running);
     put_fixed(o, row->spread >= 0, row->spread, 3);
     put_text(c, r->model);
     put_text(c, row->reason);

@@ -58,10 +58,9 @@ static void put_row(struct assay_json *j, const struct stat_result *r, const str
     assay_json_str(j, "state", stat_state_name(row->state));
     put_value(j, r, row);
     str_or_null(j, "unit", row->unit);
-    bool there = row->state != STAT_NOT_MODELLED;
-    u64_or_null(j, "raw", there, row->raw);
-    u64_or_null(j, "enabled", there, row->enabled);
-    u64_or_null(j, "running", there, row->running);
+    u64_or_null(j, "raw", row->state == STAT_COUNTED, row->raw);
+    u64_or_null(j, "enabled", stat_was_opened(row), row->enabled);
+    u64_or_null(j, "running", stat_was_opened(row), row->running);
     fixed_or_null(j, "spread", row->spread >= 0, row->spread, 3);
     str_or_null(j, "note", stat_note(r, row, note, sizeof note));
     str_or_null(j, "reason", row->reason);

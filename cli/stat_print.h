@@ -18,6 +18,8 @@ int stat_output_close(struct cli *c, struct stat_output *o);
 void stat_put_name(struct assay_out *o, const struct stat_row *row);
 /* Counted for a part of the time only: the value is extended. */
 bool stat_partly(const struct stat_row *row);
+/* It had its times, whether or not it was counted. */
+bool stat_was_opened(const struct stat_row *row);
 /* The value is the raw count: of one run, in no other unit, counted all the time. */
 bool stat_is_exact(const struct stat_result *r, const struct stat_row *row);
 /* Decimals of the value in forms for programs. */

@@ -30,6 +30,11 @@ void stat_result_free(struct stat_result *r)
 
 bool stat_partly(const struct stat_row *row) { return row->state == STAT_COUNTED && row->running < row->enabled; }
 
+bool stat_was_opened(const struct stat_row *row)
+{
+    return row->state == STAT_COUNTED || row->state == STAT_NOT_COUNTED;
+}
+
 void stat_put_name(struct assay_out *o, const struct stat_row *row)
 {
     assay_out_bytes(o, row->event.text, row->event.size);

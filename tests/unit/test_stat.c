@@ -323,7 +323,10 @@ static void json_objects(void **state)
         "\"model\":null}\n");
     result.row[0].state = STAT_NOT_COUNTED;
     result.row[0].raw = 0;
-    has(json(false), "\"state\":\"not counted\",\"value\":null,"); /* never 0 */
+    has(json(false),
+        "\"state\":\"not counted\",\"value\":null,\"unit\":null,\"raw\":null,\"enabled\":9,"); /* never 0 */
+    result.row[0].state = STAT_NOT_SUPPORTED;
+    has(json(false), "\"raw\":null,\"enabled\":null,\"running\":null,");
     assert_null(strstr(shown, "summary"));
     counted(&result, 0, 10, 100, 50);
     has(json(false), "\"value\":20,"); /* extended */
@@ -345,7 +348,7 @@ static void csv_lines(void **state)
     assert_string_equal(
         shown, "event,state,value,unit,group,cpu,at,raw,enabled,running,spread,model,reason,remedy,about\n"
                "\"page-faults\",\"counted\",7,\"\",,,1.500000000,7,9,9,,\"flat\",\"\",\"\",\"\"\n"
-               "\"b\",\"not supported\",,\"\",,1,1.500000000,0,0,0,,\"flat\",\"a \"\"word\"\", or two\",\"\",\"\"\n");
+               "\"b\",\"not supported\",,\"\",,1,1.500000000,,,,,\"flat\",\"a \"\"word\"\", or two\",\"\",\"\"\n");
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)

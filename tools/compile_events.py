@@ -142,8 +142,18 @@ def hash_of(seed, name):
     return h * mult >> 32 & 0xFFFFFFFF
 
 
+def keeps_apart(seed, names, size):
+    used = set()
+    for n in names:
+        slot = hash_of(seed, n) & size - 1
+        if slot in used:
+            return False
+        used.add(slot)
+    return True
+
+
 def free_seed(names, size):
-    return next((s for s in range(300) if len({hash_of(s, n) & size - 1 for n in names}) == len(names)), None)
+    return next((s for s in range(300) if keeps_apart(s, names, size)), None)
 
 
 def hash_slots(names):

@@ -82,6 +82,25 @@ static inline const char *event_check_perf(const struct assay_event_table *t, co
     return p.precise_ip <= 3 ? NULL : "precise_ip past 3";
 }
 
+/* The fields of the registers against the modifiers: the layouts once more. */
+static inline bool event_fields_agree(const struct assay_event_table *t, const struct assay_event_code *c)
+{
+    const uint64_t *v = c->modifier;
+    uint64_t a = c->code[0], b = c->code[1];
+    if (t->pmus[c->pmu].scheme == ASSAY_EVENT_CORE)
+        return (a >> 16 & 1) == v[ASSAY_EVENT_MOD_U] && (a >> 17 & 1) == v[ASSAY_EVENT_MOD_K] &&
+               (a >> 18 & 1) == v[ASSAY_EVENT_MOD_E] && (a >> 21 & 1) == v[ASSAY_EVENT_MOD_T] &&
+               (a >> 23 & 1) == v[ASSAY_EVENT_MOD_I] && (a >> 24 & 0xff) == v[ASSAY_EVENT_MOD_C] &&
+               (a & 0x580000) == 0x500000;
+    if (t->pmus[c->pmu].scheme != ASSAY_EVENT_NETBURST)
+        return true;
+    uint64_t rings = v[ASSAY_EVENT_MOD_U] | v[ASSAY_EVENT_MOD_K] << 1, thr = v[ASSAY_EVENT_MOD_THR];
+    uint64_t compare = v[ASSAY_EVENT_MOD_E] | v[ASSAY_EVENT_MOD_CMPL] | (thr != 0);
+    return (a & 15) == rings * 5 && (b & 0xfff) == 0 && (b >> 12 & 1) == 1 && (b >> 16 & 3) == 3 &&
+           (b >> 18 & 1) == compare && (b >> 19 & 1) == v[ASSAY_EVENT_MOD_CMPL] && (b >> 20 & 15) == thr &&
+           b >> 24 == v[ASSAY_EVENT_MOD_E];
+}
+
 static inline const char *event_check_code(const struct assay_event_table *t, const struct assay_event_code *c,
                                            unsigned mode)
 {
@@ -94,6 +113,8 @@ static inline const char *event_check_code(const struct assay_event_table *t, co
             return "umasks not of the event, not in order, or another's name";
     if (!(mode & ASSAY_EVENT_LIBPFM4) && !event_privilege(c) && !c->modifier[ASSAY_EVENT_MOD_H])
         return "strict, and no privilege level";
+    if (!event_fields_agree(t, c))
+        return "a register's field differs from its modifier";
     const char *complaint = event_check_perf(t, c);
     return complaint ? complaint : event_check_name(t, c, mode);
 }

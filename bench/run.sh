@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Measures recording, packets and flow beside plain QEMU and libipt; prints ratios taken within this one run.
+# Measures recording, counting, packets and flow beside plain QEMU and libipt; prints ratios taken within this one run.
 # usage: run.sh [MEGABYTES]   trace of at least that many megabytes (100)
 set -eu
 cd "$(dirname "$0")/.."
@@ -36,6 +36,16 @@ for options in "" "cyc=0" "cyc=0,mtc=0,tsc=0"; do
 done
 took=$(seconds $assay record -q -f -o $work/t.data --timing cache -- /usr/bin/gzip -1 -c $input)
 python3 -c "print(f'cache timing                      {$took:7.2f} s  plain QEMU {$plain:7.2f} s  ratio {$took / $plain:5.2f}')"
+
+echo "== counting the same on the machine model (assay stat --virtual), beside the same plain QEMU"
+count() { # machine, events
+    took=$(seconds $assay stat --virtual --machine "$1" -o $work/t.stat -e "$2" -- /usr/bin/gzip -1 -c $input)
+    python3 -c "print(f'{\"$1\":<5} {\"$2\":<37} {$took:7.2f} s  plain QEMU {$plain:7.2f} s  ratio {$took / $plain:5.2f}')"
+}
+count flat instructions,branches
+count cache instructions,branches,branch-misses
+count flat L1-dcache-loads,L1-dcache-stores
+count cache cycles,instructions,cache-misses
 
 for options in "cyc=0,mtc=0,tsc=0,noretcomp" "cyc=0,mtc=0,tsc=0" "cyc=0" "cyc"; do
     echo "== decoding, recorded with --pt $options"

@@ -104,6 +104,10 @@ int assay_event_encode(const struct assay_event_table *t, const char *text, size
  * written when they differ from what is set without them (u and k when not both). */
 void assay_event_name(const struct assay_event_table *t, const struct assay_event_code *c, struct assay_out *o);
 
+/* The same without modifiers as the reference library spells it: umasks that are made of others are these, so that ANY_READ is
+ * nine names. For its compatible forms. */
+void assay_event_whole_name(const struct assay_event_table *t, const struct assay_event_code *c, struct assay_out *o);
+
 /* What perf_event_open(2) takes: fields of struct perf_event_attr. */
 struct assay_event_perf {
     uint32_t type;

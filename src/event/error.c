@@ -43,7 +43,7 @@ static const struct {
                                   "'%t' inverts a comparison with c, which is 0; add c=1"},
     [ASSAY_EVENT_NO_PRIVILEGE] = {"no privilege level is left", ""},
     [ASSAY_EVENT_NO_MODIFIER] = {"no such modifier here", ""},
-    [ASSAY_EVENT_NO_PEBS] = {"no PEBS", "'%t': PEBS cannot sample %e; leave out precise"},
+    [ASSAY_EVENT_NO_PEBS] = {"no PEBS", ""},
     [ASSAY_EVENT_MSR_REFUSES] = {"the MSR refuses it", ""},
     [ASSAY_EVENT_KERNEL_REFUSES] = {"Linux refuses it",
                                     "'%t': Linux refuses it; only code that writes the registers itself can use it"},
@@ -311,6 +311,9 @@ static const char *text_of(const struct complaint *w)
     case ASSAY_EVENT_FIXED_MODIFIER:
         return e->umask == ASSAY_EVENT_NONE ? "'%t': %e sets %m to %d itself; leave it out"
                                             : "'%t': %u sets %m to %d itself; leave it out or take another umask";
+    case ASSAY_EVENT_NO_PEBS:
+        return e->umask == ASSAY_EVENT_NONE ? "'%t': PEBS cannot sample %e; leave out precise"
+                                            : "'%t': PEBS cannot sample %e:%u; leave out precise or take another umask";
     case ASSAY_EVENT_NO_MODIFIER:
         return e->modifier >= ASSAY_EVENT_MOD_PRECISE
                    ? "'%t': %m is for the kernel's interface, no part of the registers; leave it out"

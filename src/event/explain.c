@@ -245,6 +245,7 @@ static bool answer(const struct query *asked, enum kind kind, uint32_t event, st
         return false;
     assume(&q, e);
     a->code = (struct assay_event_code){.pmu = q.pmu, .event = alias ? e->alias : event};
+    a->code.modifier[ASSAY_EVENT_MOD_MH] = 1;
     uint8_t scheme = q.t->pmus[q.pmu].scheme;
     bool is = scheme == ASSAY_EVENT_CORE       ? answer_core(&q, kind, &a->code, &written)
               : scheme == ASSAY_EVENT_NETBURST ? answer_netburst(&q, kind, &a->code, &written)

@@ -1,0 +1,1 @@
+$assay list --color always knm MS_DECODED "MS_*" | cat -v

@@ -1,0 +1,1 @@
+$assay list --cpu 6/1/0

@@ -1,0 +1,1 @@
+$assay list --csv knm CPU_CLK_UNHALTED UNHALTED_CORE_CYCLES

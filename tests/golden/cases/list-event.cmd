@@ -1,0 +1,1 @@
+$assay list knm OFFCORE_RESPONSE_0

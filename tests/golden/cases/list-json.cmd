@@ -1,0 +1,1 @@
+$assay list --json knm PAGE_WALKS; $assay list --json netburst ITLB_reference

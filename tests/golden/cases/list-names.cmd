@@ -1,0 +1,1 @@
+$assay list --names knm "I*"

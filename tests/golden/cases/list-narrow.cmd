@@ -1,0 +1,1 @@
+COLUMNS=72 $assay list knm "PAGE_*"

@@ -1,0 +1,1 @@
+$assay list knm "LLC_*" "*_MISSES" | cut -c1-60

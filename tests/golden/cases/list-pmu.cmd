@@ -1,0 +1,1 @@
+COLUMNS=120 $assay list knm

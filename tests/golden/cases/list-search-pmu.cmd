@@ -1,0 +1,1 @@
+$assay list knm --search "mispredicted return" --top 1

@@ -1,0 +1,1 @@
+COLUMNS=120 $assay list --search "offcore near" --top 4

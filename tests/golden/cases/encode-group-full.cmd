@@ -1,0 +1,1 @@
+$assay encode --print codes knm::LLC_MISSES knm::LLC_REFERENCES knm::ICACHE

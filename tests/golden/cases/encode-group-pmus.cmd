@@ -1,0 +1,1 @@
+$assay encode --print codes knm::ICACHE netburst::global_power_events

@@ -1,0 +1,1 @@
+$assay encode knm::LLC_MISSES knm::LLC_REFERENCES knm::INSTRUCTION_RETIRED | tail -n 5

@@ -1,0 +1,1 @@
+$assay encode --json 'knm::ICACHE:HOT'

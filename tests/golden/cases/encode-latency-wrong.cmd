@@ -1,0 +1,1 @@
+$assay encode --latency DDR_NEAR

@@ -1,0 +1,1 @@
+$assay encode knm::llc_misses

@@ -1,0 +1,1 @@
+for what in codes config perf name; do $assay encode --print $what knm::OFFCORE_RESPONSE_1:pf_l2_rfo:u; done; $assay encode --print perf knm::LLC_MISSES knm::LLC_REFERENCES; $assay encode --print parf knm::ICACHE

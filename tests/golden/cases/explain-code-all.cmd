@@ -1,0 +1,1 @@
+$assay explain 0x53412e

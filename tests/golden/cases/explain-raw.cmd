@@ -1,0 +1,1 @@
+$assay explain knm 0x530b80

@@ -1,1 +1,1 @@
-$assay list netburst replay_event
+COLUMNS=400 $assay list netburst replay_event | cut -c1-70

@@ -1,1 +1,1 @@
-$assay list knm::icache:hit
+COLUMNS=400 $assay list knm::icache:hit | cut -c1-60

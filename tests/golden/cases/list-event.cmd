@@ -1,1 +1,1 @@
-$assay list knm OFFCORE_RESPONSE_0
+COLUMNS=400 $assay list knm OFFCORE_RESPONSE_0 | cut -c1-55

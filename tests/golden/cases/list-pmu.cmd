@@ -1,1 +1,1 @@
-COLUMNS=120 $assay list knm
+COLUMNS=400 $assay list knm | cut -c1-66

@@ -1,1 +1,1 @@
-$assay list
+$assay list | sed "s/  <- this machine//; /^This machine/d; /^\$/d"

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* libpfm.so.4: an event's full name: umasks in the order of the table, every modifier with its value. */
+#include "compat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Umasks as a set of places among those of the event; one that is made of others is those. */
+static uint64_t umask_set(const struct assay_event_table *t, const struct assay_event_code *c)
+{
+    uint32_t first = t->events[c->event].first_umask;
+    uint64_t set = 0;
+    for (uint32_t i = 0; i < c->umasks; i++) {
+        const struct assay_event_umask *u = &t->umasks[c->umask[i]];
+        const char *part = u->equiv ? assay_event_str(t, u->equiv) : "";
+        if (!strchr(part, ':')) {
+            set |= 1ull << (c->umask[i] - first);
+            continue;
+        }
+        for (size_t n; *part; part += n + (part[n] == ':')) {
+            n = strcspn(part, ":");
+            set |= 1ull << (assay_event_find_umask(t, c->event, part, n) - first);
+        }
+    }
+    return set;
+}
+
+static void print_umasks(const struct assay_event_table *t, const struct assay_event_code *c, struct assay_out *o)
+{
+    for (uint64_t set = umask_set(t, c); set; set &= set - 1) {
+        assay_out_char(o, ':');
+        uint32_t row = t->events[c->event].first_umask + (unsigned)__builtin_ctzll(set);
+        assay_out_str(o, assay_event_str(t, t->umasks[row].name));
+    }
+    if (c->raw) {
+        assay_out_str(o, ":0x");
+        assay_out_hex(o, c->raw_umask);
+    }
+}
+
+/* What a modifier is in the end; of the kernel's, what the structure says that the caller brought. False: not worth a
+ * word. */
+static bool value_of(const struct assay_event_code *c, uint8_t m, const struct perf_event_attr *attr, uint64_t *v)
+{
+    bool named = c->named >> m & 1;
+    *v = c->modifier[m];
+    switch (m) {
+    case ASSAY_EVENT_MOD_PERIOD:
+        *v = attr->sample_period;
+        return *v && !attr->freq;
+    case ASSAY_EVENT_MOD_FREQ:
+        *v = attr->sample_period;
+        return *v && attr->freq;
+    case ASSAY_EVENT_MOD_PRECISE:
+        *v = attr->precise_ip;
+        return true;
+    case ASSAY_EVENT_MOD_EXCL:
+        *v = attr->exclusive;
+        return true;
+    case ASSAY_EVENT_MOD_MG:
+        *v = !attr->exclude_guest;
+        return true;
+    case ASSAY_EVENT_MOD_MH:
+        *v = !attr->exclude_host;
+        return true;
+    case ASSAY_EVENT_MOD_H:
+    case ASSAY_EVENT_MOD_CPU:
+    case ASSAY_EVENT_MOD_PINNED:
+        return named;
+    default:
+        return true;
+    }
+}
+
+static void print(const struct assay_event_table *t, const struct assay_event_code *c, pfm_os_t os,
+                  const struct perf_event_attr *attr, struct assay_out *o)
+{
+    const struct assay_event_pmu *p = &t->pmus[c->pmu];
+    const struct assay_event_row *e = &t->events[c->event];
+    assay_out_str(o, assay_event_str(t, p->name));
+    assay_out_str(o, "::");
+    assay_out_str(o, assay_event_str(t, e->name));
+    print_umasks(t, c, o);
+    struct compat_modifier m[COMPAT_MODIFIERS];
+    unsigned n = compat_modifiers(p, e, os, COMPAT_NAMED, m);
+    uint64_t v;
+    for (unsigned i = 0; i < n; i++) {
+        if (!value_of(c, m[i].id, attr, &v))
+            continue;
+        assay_out_char(o, ':');
+        assay_out_str(o, assay_event_modifier_name(m[i].id));
+        assay_out_char(o, '=');
+        assay_out_dec(o, v);
+    }
+}
+
+char *compat_name(const struct assay_event_table *t, const struct assay_event_code *c, pfm_os_t os,
+                  const struct perf_event_attr *attr)
+{
+    char text[2048]; /* all umasks and modifiers of any event of the built-in tables fit */
+    struct assay_out o;
+    assay_out_init(&o, text, sizeof text, NULL, NULL);
+    print(t, c, os, attr, &o);
+    assay_out_char(&o, '\0');
+    char *name = o.cut ? NULL : malloc(o.len);
+    return name ? memcpy(name, text, o.len) : NULL;
+}

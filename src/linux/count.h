@@ -33,6 +33,9 @@ int count_named(const struct assay_sys *s, const struct assay_event_table *t, st
 int count_sysfs_pmu(const struct assay_sys *s, struct count_span text, struct assay_count_event *event,
                     struct assay_error *e);
 
+/* The type, name and processors of one kind of core of a hybrid; false when the kernel has no such PMU. */
+bool count_sysfs_core(const struct assay_sys *s, const char *name, struct assay_count_event *event);
+
 /* count_modifiers.c: letters such as "ukp" put on an event that has none yet. */
 int count_modifiers(struct count_span letters, struct assay_count_event *event, struct assay_error *e);
 bool count_are_modifiers(const char *s, size_t n);

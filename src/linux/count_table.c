@@ -14,22 +14,63 @@ static bool is_intel(const struct assay_sys *s)
     return sys_cpuid(s, 0, 0, r) && r[1] == 0x756e6547 && r[3] == 0x49656e69 && r[2] == 0x6c65746e;
 }
 
-/* The table of this processor, else that of what all Intel processors have, or ASSAY_EVENT_NONE. */
-static uint32_t own_pmu(const struct assay_sys *s, const struct assay_event_table *t)
+struct signature {
+    unsigned family, model, stepping;
+};
+
+static bool read_signature(const struct assay_sys *s, struct signature *is)
 {
     uint32_t r[4];
     if (!is_intel(s) || !sys_cpuid(s, 1, 0, r))
+        return false;
+    *is = (struct signature){r[0] >> 8 & 15, r[0] >> 4 & 15, r[0] & 15};
+    if (is->family == 6 || is->family == 15)
+        is->model |= r[0] >> 12 & 0xf0;
+    if (is->family == 15)
+        is->family += r[0] >> 20 & 0xff;
+    return true;
+}
+
+/* The table of this processor, else that of what all Intel processors have, or ASSAY_EVENT_NONE. */
+static uint32_t own_pmu(const struct assay_sys *s, const struct assay_event_table *t)
+{
+    struct signature is;
+    if (!read_signature(s, &is))
         return ASSAY_EVENT_NONE;
-    unsigned family = r[0] >> 8 & 15, model = r[0] >> 4 & 15, stepping = r[0] & 15;
-    if (family == 6 || family == 15)
-        model |= r[0] >> 12 & 0xf0;
-    if (family == 15)
-        family += r[0] >> 20 & 0xff;
-    uint32_t pmu = assay_event_find_model(t, family, model, stepping);
+    uint32_t pmu = assay_event_find_model(t, is.family, is.model, is.stepping);
     return pmu != ASSAY_EVENT_NONE ? pmu : assay_event_find_pmu(t, "ix86arch", strlen("ix86arch"));
 }
 
-static void take_code(const struct assay_event_table *t, const struct assay_event_code *c,
+/* The PMU's row of this processor, 0 for none: of those with its model the one with the highest stepping not above. */
+static uint32_t model_row(const struct assay_event_table *t, uint32_t pmu, const struct signature *is)
+{
+    const struct assay_event_pmu *p = &t->pmus[pmu];
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < p->models; i++) {
+        uint32_t m = t->models[p->first_model + i];
+        if (m >> 4 == (is->family << 12 | is->model) && (m & 15) <= is->stepping && m >= best)
+            best = m;
+    }
+    return best;
+}
+
+/* A processor may have several tables: a hybrid's, or one that is built in and one of a file. A file that names no
+ * processor is taken to be of this one. */
+static bool is_own(const struct assay_sys *s, const struct assay_event_table *t, uint32_t pmu)
+{
+    struct signature is;
+    uint32_t own = own_pmu(s, t);
+    if (own == ASSAY_EVENT_NONE || !read_signature(s, &is))
+        return false;
+    if (pmu == own || pmu == assay_event_find_pmu(t, "ix86arch", strlen("ix86arch")))
+        return true;
+    if (t->pmus[pmu].flat && t->pmus[pmu].models == 0)
+        return true;
+    uint32_t row = model_row(t, pmu, &is);
+    return row && row == model_row(t, own, &is);
+}
+
+static void take_code(const struct assay_sys *s, const struct assay_event_table *t, const struct assay_event_code *c,
                       struct assay_count_event *event)
 {
     static const char *const kind[] = {"hardware", "software", "tracepoint", "cache", "cpu"};
@@ -51,20 +92,22 @@ static void take_code(const struct assay_event_table *t, const struct assay_even
     event->precise = p.precise_ip;
     event->privilege = c->named & (1u << ASSAY_EVENT_MOD_U | 1u << ASSAY_EVENT_MOD_K);
     COUNT_SAY(event->pmu, "%s", kind[p.type < 4 ? p.type : 4]);
+    if (t->pmus[c->pmu].kernel_pmu)
+        count_sysfs_core(s, assay_event_str(t, t->pmus[c->pmu].kernel_pmu), event); /* else its cores are all alike */
     if (p.type == PERF_TYPE_SOFTWARE && (p.config == PERF_COUNT_SW_TASK_CLOCK || p.config == PERF_COUNT_SW_CPU_CLOCK)) {
         event->scale = 1e-6; /* the kernel counts nanoseconds */
         COUNT_SAY(event->unit, "ms");
     }
 }
 
-static int encode(const struct assay_event_table *t, struct count_span text, uint32_t pmu,
+static int encode(const struct assay_sys *s, const struct assay_event_table *t, struct count_span text, uint32_t pmu,
                   struct assay_count_event *event, struct assay_event_error *wrong)
 {
     struct assay_event_code code;
     int r = assay_event_encode(t, text.text, text.size, ASSAY_EVENT_PERF | ASSAY_EVENT_PERF_EXT,
                                ASSAY_EVENT_USER | ASSAY_EVENT_KERNEL, pmu, &code, wrong);
     if (r == ASSAY_OK)
-        take_code(t, &code, event);
+        take_code(s, t, &code, event);
     return r;
 }
 
@@ -92,14 +135,14 @@ static int say_wrong(const struct assay_event_table *t, struct count_span text, 
 }
 
 /* The table's own modifiers first; "up" and the like are perf's. */
-static int resolve_own(const struct assay_event_table *t, struct count_span text, uint32_t pmu,
-                       struct assay_count_event *event, struct assay_event_error *wrong, struct assay_error *e)
+static int resolve_own(const struct assay_sys *s, const struct assay_event_table *t, struct count_span text,
+                       uint32_t pmu, struct assay_count_event *event, struct assay_event_error *wrong, struct assay_error *e)
 {
     struct assay_event_error ignored;
-    if (encode(t, text, pmu, event, wrong) == ASSAY_OK)
+    if (encode(s, t, text, pmu, event, wrong) == ASSAY_OK)
         return ASSAY_OK;
     size_t n = letters_at(text);
-    if (n == text.size || encode(t, (struct count_span){text.text, n, text.at}, pmu, event, &ignored) != ASSAY_OK)
+    if (n == text.size || encode(s, t, (struct count_span){text.text, n, text.at}, pmu, event, &ignored) != ASSAY_OK)
         return say_wrong(t, text, wrong, e);
     return count_put_modifiers(count_from(text, n), event, e);
 }
@@ -110,15 +153,13 @@ int count_named(const struct assay_sys *s, const struct assay_event_table *t, st
 {
     struct assay_event_error wrong;
     uint32_t pmu = assay_event_find_pmu(t, text.text, count_find(text, ':'));
-    int r = resolve_own(t, text, ASSAY_EVENT_NONE, event, &wrong, e);
-    if (r < 0 || t->pmus[pmu].scheme == ASSAY_EVENT_SOFTWARE || pmu == own_pmu(s, t))
-        return r;
-    if (is_intel(s) && pmu == assay_event_find_pmu(t, "ix86arch", strlen("ix86arch")))
+    int r = resolve_own(s, t, text, ASSAY_EVENT_NONE, event, &wrong, e);
+    if (r < 0 || t->pmus[pmu].scheme == ASSAY_EVENT_SOFTWARE || is_own(s, t, pmu))
         return r;
     return assay_error_set(
         e, ASSAY_E_UNSUPPORTED, text.at,
         "this processor is no %s: the event's code would count something else here; on a model: --virtual",
-        assay_event_str(t, t->pmus[pmu].desc));
+        assay_event_str(t, t->pmus[pmu].flat ? t->pmus[pmu].name : t->pmus[pmu].desc));
 }
 
 static bool is_sysfs_event(const struct assay_sys *s, struct count_span name, char text[COUNT_TEXT])
@@ -150,7 +191,7 @@ int count_name(const struct assay_sys *s, const struct assay_event_table *t, str
     struct count_span name = {text.text, count_find(text, ':'), text.at}, rest = count_from(text, name.size);
     uint32_t generic = assay_event_find_pmu(t, "perf", strlen("perf")), own = own_pmu(s, t);
     bool letters = rest.size == 0 || count_are_modifiers(rest.text + 1, rest.size - 1);
-    if (letters && encode(t, name, generic, event, &wrong) == ASSAY_OK)
+    if (letters && encode(s, t, name, generic, event, &wrong) == ASSAY_OK)
         return count_put_modifiers(rest, event, e);
     if (letters && is_sysfs_event(s, name, alias)) {
         int r = count_sysfs_pmu(s, (struct count_span){alias, strlen(alias), text.at}, event, e);
@@ -158,7 +199,7 @@ int count_name(const struct assay_sys *s, const struct assay_event_table *t, str
     }
     if (assay_event_find(t, generic, name.text, name.size) != ASSAY_EVENT_NONE)
         own = generic;
-    if (resolve_own(t, text, own == ASSAY_EVENT_NONE ? generic : own, event, &wrong, e) == ASSAY_OK)
+    if (resolve_own(s, t, text, own == ASSAY_EVENT_NONE ? generic : own, event, &wrong, e) == ASSAY_OK)
         return ASSAY_OK;
     return wrong.reason == ASSAY_EVENT_NO_EVENT ? say_no_event(t, text, generic, &wrong, e) : e->code;
 }

@@ -291,6 +291,18 @@ static void read_cpus(struct pmu *p)
         COUNT_SAY(p->event->cpus, "%s", line);
 }
 
+bool count_sysfs_core(const struct assay_sys *s, const char *name, struct assay_count_event *event)
+{
+    struct pmu p = {.sys = s, .event = event};
+    char line[LINE];
+    if (!copy_name(name, strlen(name), p.name) || !file_line(&p, "", "type", "", line))
+        return false;
+    event->type = (uint32_t)strtoul(line, NULL, 10);
+    COUNT_SAY(event->pmu, "%s", p.name);
+    read_cpus(&p);
+    return true;
+}
+
 int count_sysfs_pmu(const struct assay_sys *s, struct count_span text, struct assay_count_event *event,
                     struct assay_error *e)
 {

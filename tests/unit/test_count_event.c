@@ -2,6 +2,7 @@
 /* What names mean on made-up machines: sysfs PMUs with their formats, raw codes, tracepoints, tables, modifiers;
  * and what is said of names that mean nothing. The formats are those of Linux's own PMUs. */
 #include <assay/count.h>
+#include <assay/event_json.h>
 
 #include <linux/perf_event.h>
 #include <setjmp.h>
@@ -11,7 +12,7 @@
 
 #include "folder.h"
 
-enum { KNIGHTS_MILL = 0x80650, SKYLAKE = 0x506e3 };
+enum { KNIGHTS_MILL = 0x80650, SKYLAKE = 0x506e3, SKYLAKE_SERVER = 0x50654, ALDER_LAKE = 0x90672 };
 
 static struct assay_sys machine;
 static struct assay_event_table table;
@@ -339,6 +340,42 @@ static void events_of_others(void **state)
     means("cycles", PERF_TYPE_HARDWARE, 0, 0);
 }
 
+/* Events of Intel's files: both kinds of cores of a hybrid have a type of their own, and files without processors are
+ * taken for this one's. */
+static void events_of_files(void **state)
+{
+    (void)state;
+    char path[4096];
+    struct assay_event_json *hybrid, *alone;
+    const char *data = getenv("ASSAY_DATA");
+    struct assay_event_table builtin = table;
+    snprintf(path, sizeof path, "%s/events", data ? data : "tests/data");
+    assert_int_equal(assay_event_json_load(path, &builtin, &hybrid, NULL), ASSAY_OK);
+    table = *assay_event_json_table(hybrid);
+    signature = ALDER_LAKE;
+    make_file(PMU "cpu_core/type", "4\n", 0600);
+    make_file(PMU "cpu_core/cpus", "0-7\n", 0600);
+    means("adl-core::INST_RETIRED.NOP", 4, 0x2c0, 0);
+    means("INST_RETIRED.NOP:u", 4, 0x2c0, 0);
+    struct assay_count_event atom = means("adl-atom::MEM_UOPS_RETIRED.LOAD_LATENCY_GT_16", 10, 0x5d0, 0x10);
+    assert_string_equal(atom.pmu, "cpu_atom");
+    assert_string_equal(atom.cpus, "8-15");
+    wrong("skx::SQ_MISC.SPLIT_LOCK", ASSAY_E_UNSUPPORTED, 0, "this processor is no skx");
+    signature = SKYLAKE_SERVER;
+    means("skx::SQ_MISC.SPLIT_LOCK", 4, 0x10f4, 0);
+    wrong("clx::INST_RETIRED.ANY_P", ASSAY_E_UNSUPPORTED, 0, "this processor is no clx"); /* another stepping */
+    signature = KNIGHTS_MILL;
+    means("knl-json::RECYCLEQ.LD_BLOCK_ST_FORWARD", 4, 0x103, 0);
+    means("knm::ICACHE:HIT", 4, 0x180, 0);
+    snprintf(path, sizeof path, "%s/events/linux/plainlake/pipeline.json", data ? data : "tests/data");
+    assert_int_equal(assay_event_json_load(path, &builtin, &alone, NULL), ASSAY_OK);
+    table = *assay_event_json_table(alone);
+    means("pipeline::BR_INST_RETIRED.ALL_BRANCHES", 4, 0xc4, 0);
+    table = builtin;
+    assay_event_json_free(alone);
+    assay_event_json_free(hybrid);
+}
+
 static void too_long(void **state)
 {
     static char name[2000];
@@ -372,6 +409,7 @@ int main(void)
         CASE(core_names_of_sysfs),
         CASE(own_events),
         CASE(events_of_others),
+        CASE(events_of_files),
         CASE(too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,8 @@ enum assay_event_reason {
     ASSAY_EVENT_REASONS
 };
 
-/* The first thing wrong, by place in the string. Offsets into the string; rows of the table, ASSAY_EVENT_NONE when not known. */
+/* The first thing wrong, in the order of docs/formats/events.md, "Strings": what cannot be read before what cannot be, and by place
+ * in the string. Offsets into the string; rows of the table, ASSAY_EVENT_NONE when not known. */
 struct assay_event_error {
     int code;              /* enum assay_status: ASSAY_E_ARGUMENT or ASSAY_E_NOT_FOUND */
     uint8_t reason;        /* enum assay_event_reason */

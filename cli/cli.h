@@ -50,6 +50,7 @@ struct cli_verb {
     const char *about;       /* paragraphs of the man page, separated by empty lines */
     const struct cli_option *options;
     bool program;              /* the first operand ends the options (it is a program with arguments of its own) */
+    bool events;               /* operands are names of events, for completion */
     int (*run)(struct cli *c); /* enum cli_exit */
 };
 

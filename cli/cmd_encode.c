@@ -199,5 +199,6 @@ const struct cli_verb cmd_encode = {
         "in the "
         "end.",
     .options = options,
+    .events = true,
     .run = run,
 };

@@ -169,5 +169,6 @@ const struct cli_verb cmd_list = {
         "stands "
         "beside it, PEBS that it can be sampled precisely.",
     .options = options,
+    .events = true,
     .run = run,
 };

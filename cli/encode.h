@@ -38,7 +38,8 @@ void encode_csv_event(struct cli *c, const struct encode *x, const char *text, c
                       const struct assay_event_error *error);
 /* encode_line.c: what x->print says, without newline. */
 void encode_line(struct assay_out *o, const struct encode *x, const struct assay_event_code *code);
-/* As check_events of the reference library prints an event. */
+/* encode_compat.c: as the reference library spells an event, and as its check_events prints it. */
+void encode_compat_name(struct assay_out *o, const struct encode *x, const struct assay_event_code *code);
 void encode_compat(struct cli *c, const struct encode *x, const char *text, const struct assay_event_code *code);
 /* encode_stream.c: a string a line from stdin, an answer a line. CLI_USAGE when one was wrong. */
 int encode_stream(struct cli *c, const struct encode *x);

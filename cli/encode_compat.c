@@ -7,7 +7,7 @@
 static const uint8_t order[] = {ASSAY_EVENT_MOD_K, ASSAY_EVENT_MOD_U,   ASSAY_EVENT_MOD_E, ASSAY_EVENT_MOD_CMPL,
                                 ASSAY_EVENT_MOD_I, ASSAY_EVENT_MOD_THR, ASSAY_EVENT_MOD_C, ASSAY_EVENT_MOD_T};
 
-static void put_string(struct assay_out *o, const struct encode *x, const struct assay_event_code *code)
+void encode_compat_name(struct assay_out *o, const struct encode *x, const struct assay_event_code *code)
 {
     uint32_t has = x->events.table.events[code->event].modifiers;
     assay_event_whole_name(&x->events.table, code, o);
@@ -27,7 +27,7 @@ void encode_compat(struct cli *c, const struct encode *x, const char *text, cons
     assay_out_str(o, "Requested Event: ");
     assay_out_clean(o, text);
     assay_out_str(o, "\nActual    Event: ");
-    put_string(o, x, code);
+    encode_compat_name(o, x, code);
     assay_out_str(o, "\nPMU            : ");
     assay_out_str(o, assay_event_str(&x->events.table, p->desc));
     assay_out_str(o, "\nIDX            : ");

@@ -28,6 +28,14 @@ static void put_config(struct assay_out *o, const struct assay_event_table *t, c
     }
 }
 
+static void put_name(struct assay_out *o, const struct encode *x, const struct assay_event_code *code)
+{
+    if (x->compat)
+        encode_compat_name(o, x, code);
+    else
+        assay_event_name(&x->events.table, code, o);
+}
+
 void encode_line(struct assay_out *o, const struct encode *x, const struct assay_event_code *code)
 {
     const struct assay_event_table *t = &x->events.table;
@@ -42,12 +50,12 @@ void encode_line(struct assay_out *o, const struct encode *x, const struct assay
         assay_event_perf_string(t, code, o);
         break;
     case ENCODE_NAME:
-        assay_event_name(t, code, o);
+        put_name(o, x, code);
         break;
     case ENCODE_ALL:
         put_codes(o, code);
         assay_out_char(o, '\t');
-        assay_event_name(t, code, o);
+        put_name(o, x, code);
         break;
     }
 }

@@ -176,9 +176,17 @@ void cli_man(struct assay_out *o, const struct cli_verb *v)
     assay_out_str(o, ".SH SEE ALSO\n.BR assay (1)\n");
 }
 
+/* Names of events have colons, at which bash breaks words: the word is taken from the line, and what stands before its last
+ * colon is cut from the answers. */
+static const char complete_events[] =
+    "_assay_events() {\n  local word=${COMP_LINE:0:COMP_POINT}; word=${word##* }\n"
+    "  COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" list --names 2>/dev/null)\" -- \"$word\"))\n"
+    "  local before=${word%\"${word##*:}\"}\n  COMPREPLY=(\"${COMPREPLY[@]#\"$before\"}\")\n  compopt -o nospace\n}\n";
+
 void cli_completion(struct assay_out *o)
 {
-    assay_out_str(o, "_assay() {\n  local cur=${COMP_WORDS[COMP_CWORD]}\n  local words=\n"
+    assay_out_str(o, complete_events);
+    assay_out_str(o, "_assay() {\n  local cur=${COMP_WORDS[COMP_CWORD]}\n  local words= events=\n"
                      "  if [ \"$COMP_CWORD\" -eq 1 ]; then words='");
     for (size_t i = 0; cli_verbs[i]; i++) {
         assay_out_str(o, cli_verbs[i]->name);
@@ -188,7 +196,7 @@ void cli_completion(struct assay_out *o)
     for (size_t i = 0; cli_verbs[i]; i++) {
         assay_out_str(o, "    ");
         assay_out_str(o, cli_verbs[i]->name);
-        assay_out_str(o, ") words='");
+        assay_out_str(o, cli_verbs[i]->events ? ") events=1 words='" : ") words='");
         for (const struct cli_option *opt = cli_verbs[i]->options; opt && opt->id; opt++) {
             assay_out_str(o, "--");
             assay_out_str(o, opt->name);
@@ -197,6 +205,8 @@ void cli_completion(struct assay_out *o)
         assay_out_str(o, "--help' ;;\n");
     }
     assay_out_str(o, "  esac; fi\n  case $cur in\n    -*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
-                     "    *) [ \"$COMP_CWORD\" -eq 1 ] && COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) || "
-                     "COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n  esac\n}\ncomplete -o filenames -F _assay assay\n");
+                     "    *) if [ \"$COMP_CWORD\" -eq 1 ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+                     "       elif [ -n \"$events\" ]; then _assay_events\n"
+                     "       else COMPREPLY=($(compgen -f -- \"$cur\")); fi ;;\n  esac\n}\n"
+                     "complete -o filenames -F _assay assay\n");
 }

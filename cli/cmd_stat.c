@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* assay stat: counts events while a program runs. */
+#include "events.h"
 #include "stat_print.h"
 
 #include <string.h>
@@ -124,6 +125,7 @@ static int run(struct cli *c)
 
 static const struct cli_option options[] = {
     {STAT_EVENT, 'e', "event", "LIST", "events with commas; braces make a group that counts at the same time: {a,b}:u"},
+    EVENTS_OPTION_FILE,
     {STAT_PIDS, 'p', "pid", "LIST", "processes that run already, with all their threads"},
     {STAT_TIDS, 't', "tid", "LIST", "threads that run already"},
     {STAT_ALL_CPUS, 'a', "all-cpus", NULL, "all processors, whatever runs there"},

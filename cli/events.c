@@ -96,11 +96,33 @@ static int find_cpu(struct cli *c, struct events *e, const char *given)
                     cpu.family, cpu.model, cpu.stepping);
 }
 
+/* What a file has wrong is passed over with a word: the rest of it is of use. */
+static int load(struct cli *c, struct events *e, const char *path)
+{
+    struct assay_event_table builtin = e->table;
+    struct assay_error error = {0};
+    if (assay_event_json_load(path, &builtin, &e->loaded, &error) < 0)
+        return cli_fail_error(c, &error);
+    const struct assay_event_json_sums *sums = assay_event_json_sums(e->loaded);
+    const char *first = assay_event_json_warning(e->loaded, 0);
+    if (first)
+        cli_note(c, "--events %s: %u warning%s: %s%s", path, sums->warnings, sums->warnings == 1 ? "" : "s", first,
+                 sums->warnings == 1 ? "" : " ...");
+    e->table = *assay_event_json_table(e->loaded);
+    return CLI_OK;
+}
+
+void events_close(struct events *e) { assay_event_json_free(e->loaded); }
+
 int events_open(struct cli *c, struct events *e)
 {
-    const char *pmu = cli_value(c, EVENTS_PMU), *cpu = cli_value(c, EVENTS_CPU);
+    const char *pmu = cli_value(c, EVENTS_PMU), *cpu = cli_value(c, EVENTS_CPU), *path = cli_value(c, EVENTS_FILE);
     assay_event_builtin(&e->table);
     e->pmu = ASSAY_EVENT_NONE;
+    e->loaded = NULL;
+    int status = path ? load(c, e, path) : CLI_OK;
+    if (status != CLI_OK)
+        return status;
     if (pmu && cpu)
         return cli_fail(c, CLI_USAGE, "--pmu and --cpu: one of them says it");
     if (pmu)

@@ -6,8 +6,13 @@
 #include "cli.h"
 
 #include <assay/event.h>
+#include <assay/event_json.h>
 
-enum { EVENTS_PMU = 1100, EVENTS_CPU };
+enum { EVENTS_PMU = 1100, EVENTS_CPU, EVENTS_FILE };
+#define EVENTS_OPTION_FILE                                                                                             \
+    {                                                                                                                  \
+        EVENTS_FILE, 0, "events", "PATH", "Intel's event files, too: one, or a folder with mapfile.csv"                \
+    }
 #define EVENTS_OPTIONS                                                                                                 \
     {EVENTS_PMU, 0, "pmu", "NAME", "the PMU of names that say none (`assay list` shows them)"},                        \
     {                                                                                                                  \
@@ -19,11 +24,13 @@ struct events_cpu {
 };
 struct events {
     struct assay_event_table table;
-    uint32_t pmu; /* of --pmu or --cpu, ASSAY_EVENT_NONE */
+    uint32_t pmu;                    /* of --pmu or --cpu, ASSAY_EVENT_NONE */
+    struct assay_event_json *loaded; /* of --events, NULL; the table is its own then */
 };
 
-/* The tables, and the PMU that the options name. CLI_OK, or another status after a message. */
+/* The tables, and the PMU that the options name. CLI_OK, or another status after a message. To be closed in any case. */
 int events_open(struct cli *c, struct events *e);
+void events_close(struct events *e);
 /* The processor at hand; false where it is not an Intel one. */
 bool events_this_cpu(struct events_cpu *cpu);
 /* The row of a PMU, or CLI_USAGE after a message that names the nearest. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting on this machine: from the list to the rows of the result. */
+#include "events.h"
 #include "stat_live.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@ struct live {
     struct cli *c;
     const struct stat_job *job;
     struct stat_result *r;
+    struct events events;
     struct assay_count_event *event; /* of the list, in its order; r keeps it */
     struct stat_target target;
     struct assay_count_program program; /* pid 0: none */
@@ -30,15 +32,16 @@ struct live {
 static int resolve(struct live *l)
 {
     const struct stat_list *list = &l->job->list;
-    struct assay_event_table t;
     struct assay_error e = {0};
-    assay_event_builtin(&t);
+    int status = events_open(l->c, &l->events);
+    if (status != CLI_OK)
+        return status;
     l->event = calloc(list->events, sizeof *l->event);
     if (!l->event)
         return cli_fail(l->c, CLI_CANNOT, "out of memory");
     for (size_t i = 0; i < list->events; i++) {
         const struct assay_event_item *item = &list->event[i];
-        if (assay_count_resolve(NULL, &t, item, &l->event[i], &e) < 0)
+        if (assay_count_resolve(NULL, &l->events.table, item, &l->event[i], &e) < 0)
             return stat_list_fail(l->c, item, e.offset, e.code == ASSAY_E_UNSUPPORTED ? CLI_CANNOT : CLI_USAGE, e.text);
     }
     return CLI_OK;
@@ -279,6 +282,7 @@ static int need_one(const struct live *l)
 static void drop(struct live *l)
 {
     assay_count_close(l->count);
+    events_close(&l->events);
     stat_target_free(&l->target);
     stat_result_free(&l->tick);
     free(l->place);

@@ -136,7 +136,8 @@ static int say_wrong(const struct assay_event_table *t, struct count_span text, 
 
 /* The table's own modifiers first; "up" and the like are perf's. */
 static int resolve_own(const struct assay_sys *s, const struct assay_event_table *t, struct count_span text,
-                       uint32_t pmu, struct assay_count_event *event, struct assay_event_error *wrong, struct assay_error *e)
+                       uint32_t pmu, struct assay_count_event *event, struct assay_event_error *wrong,
+                       struct assay_error *e)
 {
     struct assay_event_error ignored;
     if (encode(s, t, text, pmu, event, wrong) == ASSAY_OK)
@@ -183,6 +184,18 @@ static int say_no_event(const struct assay_event_table *t, struct count_span tex
     return say_wrong(t, text, near ? &other : wrong, e);
 }
 
+/* In the loaded files that are of this processor: those that were loaded last first. */
+static bool is_loaded_event(const struct assay_sys *s, const struct assay_event_table *t, struct count_span text,
+                            struct assay_count_event *event)
+{
+    struct assay_event_error wrong;
+    struct assay_error ignored;
+    for (uint32_t pmu = t->pmu_count; pmu-- > 0;)
+        if (t->pmus[pmu].flat && is_own(s, t, pmu) && resolve_own(s, t, text, pmu, event, &wrong, &ignored) == ASSAY_OK)
+            return true;
+    return false;
+}
+
 int count_name(const struct assay_sys *s, const struct assay_event_table *t, struct count_span text,
                struct assay_count_event *event, struct assay_error *e)
 {
@@ -199,6 +212,8 @@ int count_name(const struct assay_sys *s, const struct assay_event_table *t, str
     }
     if (assay_event_find(t, generic, name.text, name.size) != ASSAY_EVENT_NONE)
         own = generic;
+    else if (is_loaded_event(s, t, text, event))
+        return ASSAY_OK;
     if (resolve_own(s, t, text, own == ASSAY_EVENT_NONE ? generic : own, event, &wrong, e) == ASSAY_OK)
         return ASSAY_OK;
     return wrong.reason == ASSAY_EVENT_NO_EVENT ? say_no_event(t, text, generic, &wrong, e) : e->code;

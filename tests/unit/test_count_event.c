@@ -357,6 +357,7 @@ static void events_of_files(void **state)
     make_file(PMU "cpu_core/cpus", "0-7\n", 0600);
     means("adl-core::INST_RETIRED.NOP", 4, 0x2c0, 0);
     means("INST_RETIRED.NOP:u", 4, 0x2c0, 0);
+    means("MEM_UOPS_RETIRED.LOAD_LATENCY_GT_16", 10, 0x5d0, 0x10); /* the other kind of core has it alone */
     struct assay_count_event atom = means("adl-atom::MEM_UOPS_RETIRED.LOAD_LATENCY_GT_16", 10, 0x5d0, 0x10);
     assert_string_equal(atom.pmu, "cpu_atom");
     assert_string_equal(atom.cpus, "8-15");
@@ -371,6 +372,8 @@ static void events_of_files(void **state)
     assert_int_equal(assay_event_json_load(path, &builtin, &alone, NULL), ASSAY_OK);
     table = *assay_event_json_table(alone);
     means("pipeline::BR_INST_RETIRED.ALL_BRANCHES", 4, 0xc4, 0);
+    assert_true(means("BR_INST_RETIRED.ALL_BRANCHES:u", 4, 0xc4, 0).exclude_kernel);
+    wrong("NO_SUCH.EVENT", ASSAY_E_NOT_FOUND, 0, "no event");
     table = builtin;
     assay_event_json_free(alone);
     assay_event_json_free(hybrid);

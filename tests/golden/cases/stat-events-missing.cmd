@@ -1,0 +1,1 @@
+$assay stat --events ./none.json -e page-faults -- true

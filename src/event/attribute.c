@@ -83,7 +83,7 @@ static bool read_boolean(const char *s, const char *end, uint64_t *value)
 
 static int take_raw(struct event_request *r, size_t at, size_t end)
 {
-    if (r->c->raw || r->umasks != r->preset)
+    if (r->c->raw || r->umask_tokens || r->umasks != r->preset)
         return assay_event_fail(r, ASSAY_EVENT_RAW_MIXED, at);
     if (end < r->size && r->text[end] == '=')
         return assay_event_fail(r, ASSAY_EVENT_VALUE_BAD, at);

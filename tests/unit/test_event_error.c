@@ -63,6 +63,7 @@ static const struct rule rules[] = {
     {"knm::ICACHE:u:<u=0>", OF(SET_TWICE), OF(SET_TWICE), 0},
     /* Raw umasks */
     {"knm::ICACHE:HIT:<0x1>", OF(RAW_MIXED), OF(RAW_MIXED), 0},
+    {"knm::BRANCH_INSTRUCTIONS_RETIRED:ANY:<0x7e>", OF(RAW_MIXED), OF(RAW_MIXED), 0}, /* an alias of ANY */
     {"knm::ICACHE:0x1:<HIT>", OF(RAW_MIXED), OF(RAW_MIXED), 0},
     {"knm::ICACHE:0x1:<0x1>", OF(RAW_MIXED), OF(RAW_MIXED), 0},
     {"knm::ICACHE:<0x1=2>", OF(VALUE_BAD), OF(VALUE_BAD), 0},

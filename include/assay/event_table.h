@@ -176,6 +176,17 @@ static inline uint64_t assay_event_load(const char *s, size_t n)
     return v;
 }
 
+/* All of a name of at most seven bytes: one letter may be there twice. */
+static inline uint64_t assay_event_load_short(const char *s, size_t n)
+{
+    if (n >= 4)
+        return assay_event_load(s, 4) | assay_event_load(s + n - 4, 4) << 32;
+    if (n == 0)
+        return 0;
+    return (uint64_t)(unsigned char)s[0] | (uint64_t)(unsigned char)s[n / 2] << 8 |
+           (uint64_t)(unsigned char)s[n - 1] << 16;
+}
+
 static inline uint64_t assay_event_mix(uint64_t h, uint64_t v)
 {
     h = (h ^ (v | 0x2020202020202020u)) * 0x9e3779b97f4a7c15u; /* bit 5: letters of both cases are one */
@@ -189,11 +200,8 @@ static inline uint32_t assay_event_hash(uint32_t seed, const char *s, size_t n)
     uint64_t h = seed ^ n;
     for (; n >= 8; s += 8, n -= 8)
         h = assay_event_mix(h, assay_event_load(s, 8));
-    if (n >= 4)
-        h = assay_event_mix(h, assay_event_load(s, 4) | assay_event_load(s + n - 4, 4) << 32);
-    else if (n)
-        h = assay_event_mix(h, (uint64_t)(unsigned char)s[0] | (uint64_t)(unsigned char)s[n / 2] << 8 |
-                                   (uint64_t)(unsigned char)s[n - 1] << 16);
+    if (n)
+        h = assay_event_mix(h, assay_event_load_short(s, n));
     return (uint32_t)(h * 0x9e3779b97f4a7c15u >> 32);
 }
 

@@ -17,11 +17,11 @@ static uint64_t difference(uint64_t a, uint64_t b)
 static bool is_name(const struct assay_event_table *t, uint32_t string, const char *name, size_t n)
 {
     const char *s = t->pool + string;
-    uint64_t differ = 0, rest = n < 8 ? EACH('_') << 8 * (n & 7) : 0; /* in place of what is not read */
+    uint64_t differ = 0, rest = n < 4 ? EACH('_') << 24 : 0; /* in place of what is not read */
     if (n >= t->pool_size - string || s[n] != '\0')
         return false;
     if (n < 8)
-        return difference(assay_event_load(s, n) | rest, assay_event_load(name, n) | rest) == 0;
+        return difference(assay_event_load_short(s, n) | rest, assay_event_load_short(name, n) | rest) == 0;
     for (size_t i = 0; i < n; i += 8) {
         size_t at = i + 8 <= n ? i : n - 8; /* the last eight overlap those before */
         differ |= difference(assay_event_load(s + at, 8), assay_event_load(name + at, 8));

@@ -208,13 +208,14 @@ int count_name(const struct assay_sys *s, const struct assay_event_table *t, str
         return count_put_modifiers(rest, event, e);
     if (letters && is_sysfs_event(s, name, alias)) {
         int r = count_sysfs_pmu(s, (struct count_span){alias, strlen(alias), text.at}, event, e);
+        if (r < 0 && e)
+            e->offset = text.at; /* not that in the longer form */
         return r < 0 ? r : count_put_modifiers(rest, event, e);
     }
     if (assay_event_find(t, generic, name.text, name.size) != ASSAY_EVENT_NONE)
         own = generic;
     else if (is_loaded_event(s, t, text, event))
         return ASSAY_OK;
-    if (resolve_own(s, t, text, own == ASSAY_EVENT_NONE ? generic : own, event, &wrong, e) == ASSAY_OK)
-        return ASSAY_OK;
-    return wrong.reason == ASSAY_EVENT_NO_EVENT ? say_no_event(t, text, generic, &wrong, e) : e->code;
+    int r = resolve_own(s, t, text, own == ASSAY_EVENT_NONE ? generic : own, event, &wrong, e);
+    return r < 0 && wrong.reason == ASSAY_EVENT_NO_EVENT ? say_no_event(t, text, generic, &wrong, e) : r;
 }

@@ -312,6 +312,7 @@ static void core_names_of_sysfs(void **state)
     means("mem-loads", 4, 0x1cd, 3);
     assert_true(means("mem-loads:u", 4, 0x1cd, 3).exclude_kernel);
     means("instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0); /* the generic name first */
+    wrong("open:u", ASSAY_E_ARGUMENT, 0, "leaves a value open");
 }
 
 static void own_events(void **state)

@@ -213,7 +213,9 @@ uint64_t assay_machine_block(struct assay_machine_core *c, uint64_t ip, uint32_t
     }
 }
 
-static uint64_t access_lines(struct assay_machine_core *c, uint64_t line, uint64_t last, bool store)
+/* Apart from what most accesses are, which then needs no registers saved. */
+__attribute__((noinline)) static uint64_t access_lines(struct assay_machine_core *c, uint64_t line, uint64_t last,
+                                                       bool store)
 {
     uint64_t cycles = 0, *found = &c->tally[store ? ASSAY_MACHINE_STORE_L2 : ASSAY_MACHINE_LOAD_L2];
     if (c->flat)
@@ -221,7 +223,7 @@ static uint64_t access_lines(struct assay_machine_core *c, uint64_t line, uint64
     do
         cycles += fetch_data(c, line << c->level[0].line_shift, found);
     while (line++ < last);
-    return cycles;
+    return store ? 0 : cycles;
 }
 
 uint64_t assay_machine_access(struct assay_machine_core *c, uint64_t addr, uint32_t bytes, bool store)
@@ -229,8 +231,9 @@ uint64_t assay_machine_access(struct assay_machine_core *c, uint64_t addr, uint3
     const struct cache *l1d = &c->level[0];
     uint64_t line = addr >> l1d->line_shift, last = (addr + bytes - (bytes > 0)) >> l1d->line_shift;
     bool latest = line == last && *set_of(l1d, line) == line + 1; /* most are: nothing to reorder */
-    uint64_t cycles = latest ? l1d->latency : access_lines(c, line, last, store);
-    return store ? 0 : cycles;
+    if (!latest)
+        return access_lines(c, line, last, store);
+    return store ? 0 : l1d->latency;
 }
 
 static const uint8_t counter_after[2][4] = {{0, 0, 1, 2}, {1, 2, 3, 3}};

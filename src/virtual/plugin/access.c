@@ -13,16 +13,20 @@ struct access {
     uint8_t bytes;
     bool known, load, store;
 };
+static __thread struct access seen[64];
 
-static struct access access_of(uint32_t info)
+__attribute__((noinline)) static void learn(struct access *a, uint32_t info)
 {
-    static __thread struct access seen[64];
+    bool store = qemu_plugin_mem_is_store(info);
+    bool both = (info >> MEMORY_RW_SHIFT & QEMU_MEM_RW) == QEMU_MEM_RW;
+    *a = (struct access){info, (uint8_t)(1u << qemu_plugin_mem_size_shift(info)), true, !store || both, store};
+}
+
+static inline struct access access_of(uint32_t info)
+{
     struct access *a = &seen[(info ^ info >> 6 ^ info >> 16) % 64];
-    if (a->info != info || !a->known) {
-        bool store = qemu_plugin_mem_is_store(info);
-        bool both = (info >> MEMORY_RW_SHIFT & QEMU_MEM_RW) == QEMU_MEM_RW;
-        *a = (struct access){info, (uint8_t)(1u << qemu_plugin_mem_size_shift(info)), true, !store || both, store};
-    }
+    if (a->info != info || !a->known)
+        learn(a, info);
     return *a;
 }
 

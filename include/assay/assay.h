@@ -4,10 +4,12 @@
 #define ASSAY_ASSAY_H
 
 #include <assay/base.h>
+#include <assay/core_unit.h>
 #include <assay/cursor.h>
 #include <assay/flow.h>
 #include <assay/image.h>
 #include <assay/machine.h>
+#include <assay/machine_event.h>
 #include <assay/perfdata.h>
 #include <assay/probe.h>
 #include <assay/profile.h>

@@ -11,7 +11,8 @@ import sys
 
 from tally_of import record, tally_of
 
-SYSCALL_CYCLES = 300  # of the model "cache"; the last system call's come after the last packet
+ISSUE, PENALTY, SYSCALL_CYCLES = 4, 16, 300  # of the model "cache"
+MISSES = "miss-not-taken", "miss-taken", "miss-jmp-ind", "miss-call-ind", "miss-ret"
 
 
 def traced_cycles(dump):
@@ -23,6 +24,13 @@ def traced_cycles(dump):
         elif p["packet"] == "TIP.PGD":
             ends[p["stream"]] = at.get(p["stream"], 0)
     return [ends[s] for s in sorted(ends)]
+
+
+def adds_up(t):
+    """Cycles are those of issue, whose left-over slots are carried on, and of all that is waited for."""
+    waits = t["fetch-cycles"] + t["load-cycles"] + t["branch-cycles"] + t["far-cycles"]
+    return (t["cycles"] == t["instructions"] // ISSUE + waits and t["ref-cycles"] == t["cycles"] and
+            t["branch-cycles"] == PENALTY * sum(t[m] for m in MISSES) and t["far-cycles"] == SYSCALL_CYCLES * t["far"])
 
 
 def main():
@@ -43,8 +51,9 @@ def main():
             bad.append(f"{model} {what}: instructions")
         if [t for _, _, t in threads] != [t for _, _, t in again]:
             bad.append(f"{model} {what}: two runs differ")
+    bad += [f"thread {i}: cycles do not add up" for i, (_, _, t) in enumerate(threads) if not adds_up(t)]
     cycles = [t["cycles"] - SYSCALL_CYCLES for _, _, t in threads]
-    print("cycles", cycles, traced_cycles(dump))
+    print("cycles without the last system call's, which come after the last packet", cycles, traced_cycles(dump))
     if len(truth) == 1 and not no_cycles and cycles != traced_cycles(dump):
         bad.append("cycles")
     print("\n".join(bad))

@@ -1,0 +1,1 @@
+printf 'name = knights\nissue_width = 2\nl2.bytes = 1M\nl2.ways = 16\nllc.bytes = 0\n' >m; $assay stat --virtual --machine m -o t -e knm::L2_REQUESTS:MISS,LLC-loads -- $tally_accesses; s=$?; sed -E "s#$tally_accesses#PROGRAM#; /elapsed/d; s/ [0-9]+ +knm/ N knm/" t; printf 'l2.bite = 7' >m; $assay stat --virtual --machine m -- $tally_accesses; exit $s

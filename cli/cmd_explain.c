@@ -12,11 +12,14 @@ struct answers {
     struct cli *c;
     const struct events *e;
     unsigned n;
+    bool apart; /* from what was shown before */
 };
 
 static bool take_answer(void *ctx, const struct assay_event_code *code)
 {
     struct answers *a = ctx;
+    if (a->apart && a->n == 0)
+        assay_out_char(&a->c->out, '\n');
     explain_answer(a->c, a->e, code, ++a->n);
     return true;
 }
@@ -25,14 +28,14 @@ static unsigned scheme_mask(const struct events *e, uint32_t pmu) { return 1u <<
 
 static bool is_offcore(uint64_t code) { return (code & 0xff) == 0xb7 || (code & 0xff) == 0xbb; }
 
-/* The layouts of codes where no register is named: fields first, then the answers. */
-static void show_codes(struct cli *c, const struct events *e, uint32_t pmu, const struct explain_codes *x)
+/* Fields of codes where no register is named; false: nothing is shown. */
+static bool show_codes(struct cli *c, const struct events *e, uint32_t pmu, const struct explain_codes *x)
 {
     bool netburst = pmu != ASSAY_EVENT_NONE && e->table.pmus[pmu].scheme == ASSAY_EVENT_NETBURST;
     bool core =
         pmu == ASSAY_EVENT_NONE ? x->schemes & 1u << ASSAY_EVENT_CORE : scheme_mask(e, pmu) == 1u << ASSAY_EVENT_CORE;
     if (c->json || (!core && !netburst))
-        return;
+        return false;
     if (core) {
         events_put_value(c, "IA32_PERFEVTSELx", ASSAY_EVENT_REG_PERFEVTSEL, x->code[0]);
         if (x->n > 1)
@@ -44,13 +47,12 @@ static void show_codes(struct cli *c, const struct events *e, uint32_t pmu, cons
         events_put_value(c, "ESCR", ASSAY_EVENT_REG_ESCR, x->code[0]);
         events_put_value(c, "CCCR", ASSAY_EVENT_REG_CCCR, x->code[1]);
     }
-    assay_out_char(&c->out, '\n');
+    return true;
 }
 
 static int explain_codes(struct cli *c, const struct events *e, uint32_t pmu, const struct explain_codes *x)
 {
-    struct answers a = {c, e, 0};
-    show_codes(c, e, pmu, x);
+    struct answers a = {c, e, 0, show_codes(c, e, pmu, x)};
     for (uint32_t i = 0; i < e->table.pmu_count; i++)
         if (pmu == i || (pmu == ASSAY_EVENT_NONE && scheme_mask(e, i) & x->schemes))
             assay_event_explain(&e->table, i, x->code, x->n, take_answer, &a);
@@ -65,14 +67,11 @@ static int explain_codes(struct cli *c, const struct events *e, uint32_t pmu, co
 static int explain_msr(struct cli *c, const struct events *e, uint32_t pmu, const struct assay_event_msr *r,
                        uint64_t value)
 {
-    struct answers a = {c, e, 0};
+    struct answers a = {c, e, 0, !c->json};
     explain_register(c, r, value);
     for (uint32_t i = 0; i < e->table.pmu_count; i++)
-        if (pmu == i || (pmu == ASSAY_EVENT_NONE && scheme_mask(e, i) & r->schemes)) {
-            if (a.n == 0 && !c->json)
-                assay_out_char(&c->out, '\n');
+        if (pmu == i || (pmu == ASSAY_EVENT_NONE && scheme_mask(e, i) & r->schemes))
             assay_event_explain_register(&e->table, i, r, value, take_answer, &a);
-        }
     return CLI_OK;
 }
 

@@ -136,7 +136,7 @@ static void put_event(struct cli *c, const struct events *e, const struct assay_
                       const struct list_columns *w)
 {
     struct cell l;
-    put_cell(c, EVENTS_NAME, assay_event_str(&e->table, event->name), w->name);
+    put_cell(c, "1;" EVENTS_NAME, assay_event_str(&e->table, event->name), w->name);
     put_cell(c, EVENTS_VALUE, event_code(&l, e, event), w->code);
     put_cell(c, "", event_traits(&l, event, w->modifiers), w->traits);
     put(c, event->alias == ASSAY_EVENT_NONE ? "" : "another name of ");

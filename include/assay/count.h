@@ -31,6 +31,7 @@ struct assay_count_event {
     char unit[24];   /* "" for plain counts */
     char pmu[64];    /* "cpu", "msr", "tracepoint", "software", "hardware", "cache", "raw" */
     char cpus[128];  /* sysfs PMUs: the processors that count, "" where each does for itself */
+    uint32_t msr;    /* the register that config1 goes to (offcore response ...), 0 none or not known */
     bool package;    /* counts a whole package, never a single program */
 };
 /* What an item of a list means here: pmu/terms/mods, rHEX:mods, subsystem:tracepoint:mods, a name of the table

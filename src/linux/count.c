@@ -140,10 +140,23 @@ static const char *other_pmu(const struct assay_count *c, size_t event)
     return NULL;
 }
 
+static bool is_register_taken(const struct assay_count *c, size_t event)
+{
+    const struct assay_count_event *v = &c->event[event];
+    for (size_t i = 0; v->msr && i < event; i++)
+        if (c->event[i].group == v->group && c->event[i].msr == v->msr && c->event[i].config1 != v->config1)
+            return true;
+    return false;
+}
+
 static void refuse(struct assay_count *c, size_t event, int error, size_t grouped)
 {
     c->plan[event].refused = true;
-    struct count_request r = {&c->event[event], c->target.tasks > 0, grouped, grouped ? other_pmu(c, event) : NULL};
+    struct count_request r = {.event = &c->event[event], .tasks = c->target.tasks > 0, .group = grouped};
+    if (grouped) {
+        r.other = other_pmu(c, event);
+        r.register_taken = is_register_taken(c, event);
+    }
     count_explain(c->sys, &r, -error, &c->plan[event].why);
 }
 
@@ -194,15 +207,8 @@ static int open_cell(struct assay_count *c, size_t target, size_t event)
 /* Which processors count for a PMU is in its cpus; one that is not among them has no counter. */
 static bool is_counted_on(const struct assay_count *c, size_t target, size_t event)
 {
-    int *cpu = NULL;
-    size_t cpus = 0;
-    if (c->target.tasks || !*c->event[event].cpus || assay_count_cpus(c->event[event].cpus, &cpu, &cpus, NULL) < 0)
-        return true;
-    bool found = false;
-    for (size_t i = 0; i < cpus; i++)
-        found |= cpu[i] == c->target.cpu[target];
-    free(cpu);
-    return found;
+    const char *cpus = c->event[event].cpus;
+    return c->target.tasks || !*cpus || count_cpu_is_in(cpus, c->target.cpu[target]);
 }
 
 static int open_all(struct assay_count *c)

@@ -40,12 +40,16 @@ bool count_sysfs_core(const struct assay_sys *s, const char *name, struct assay_
 int count_modifiers(struct count_span letters, struct assay_count_event *event, struct assay_error *e);
 bool count_are_modifiers(const char *s, size_t n);
 
+/* count_target.c: is the processor in a list such as "0-3,8"? */
+bool count_cpu_is_in(const char *list, int cpu);
+
 /* count_why.c: what perf_event_open was asked for, and why it failed. */
 struct count_request {
     const struct assay_count_event *event;
     bool tasks;
-    size_t group;      /* 0: alone, or it would not open alone either; else the size of the group */
-    const char *other; /* another PMU in that group, NULL */
+    size_t group;        /* 0: alone, or it would not open alone either; else the size of the group */
+    const char *other;   /* another PMU in that group, NULL */
+    bool register_taken; /* one before it in the group has another value in the register that it needs */
 };
 void count_explain(const struct assay_sys *s, const struct count_request *r, int error, struct assay_count_why *why);
 /* What happens in the kernel alone: without its part the count would be a 0 that says nothing. */

@@ -80,6 +80,7 @@ static void take_code(const struct assay_sys *s, const struct assay_event_table 
     event->config = p.config;
     event->config1 = p.config1;
     event->config2 = p.config2;
+    event->msr = c->extra_msr;
     event->exclude_user = p.exclude_user;
     event->exclude_kernel = p.exclude_kernel;
     event->exclude_hv = p.exclude_hv;

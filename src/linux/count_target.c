@@ -27,25 +27,45 @@ static bool read_cpu(const char **at, int *cpu)
     return v < MOST_CPUS;
 }
 
+/* One "lo-hi" or number of a list, past the comma before it: 1, 0 at the end, -1 and *at is where it is wrong. */
+static int read_range(const char **at, bool first, int *lo, int *hi)
+{
+    if (!first && (**at == '\0' || **at == '\n'))
+        return 0;
+    if (!first && **at != ',')
+        return -1;
+    *at += !first;
+    if (!read_cpu(at, lo))
+        return -1;
+    *hi = *lo;
+    if (**at == '-') {
+        ++*at;
+        if (!read_cpu(at, hi))
+            return -1;
+    }
+    return *hi < *lo ? -1 : 1;
+}
+
 /* Marks each processor of the list; one past the highest is the result, or -1 and *at is where it is wrong. */
 static int mark(const char **at, bool *in)
 {
-    int last = 0;
-    do {
-        int lo, hi;
-        *at += **at == ',';
-        if (!read_cpu(at, &lo))
-            return -1;
-        hi = lo;
-        if (**at == '-' && (++*at, !read_cpu(at, &hi)))
-            return -1;
-        if (hi < lo)
-            return -1;
+    int last = 0, lo, hi, got;
+    while ((got = read_range(at, last == 0, &lo, &hi)) > 0) {
         last = hi + 1 > last ? hi + 1 : last;
         for (; lo <= hi; lo++)
             in[lo] = true;
-    } while (**at == ',');
-    return **at && **at != '\n' ? -1 : last;
+    }
+    return got < 0 ? -1 : last;
+}
+
+bool count_cpu_is_in(const char *list, int cpu)
+{
+    int lo, hi;
+    bool first = true;
+    for (; read_range(&list, first, &lo, &hi) > 0; first = false)
+        if (cpu >= lo && cpu <= hi)
+            return true;
+    return false;
 }
 
 int assay_count_cpus(const char *text, int **cpu, size_t *cpus, struct assay_error *e)

@@ -113,7 +113,10 @@ static void explain_group(const struct assay_sys *s, const struct count_request 
         COUNT_SAY(w->remedy, "leave it out of the group");
         return;
     }
-    COUNT_SAY(w->reason, "a group of %zu does not fit on the PMU%s", r->group, counters);
+    if (r->register_taken)
+        COUNT_SAY(w->reason, "it needs MSR 0x%x, where another event of its group has another value", r->event->msr);
+    else
+        COUNT_SAY(w->reason, "a group of %zu does not fit on the PMU%s", r->group, counters);
     COUNT_SAY(w->remedy, "make the group smaller, or let it fall apart: {...}:W");
 }
 

@@ -515,6 +515,23 @@ static void too_large(void **state)
     check_value(2, 2, 9, 9);
 }
 
+static void one_register_two_values(void **state)
+{
+    (void)state;
+    ask(PERF_TYPE_RAW, 0x1b7, 1);
+    ask(PERF_TYPE_RAW, 0x1b7, 1);
+    event[0].msr = event[1].msr = 0x1a6;
+    event[0].config1 = 0x10001;
+    event[1].config1 = 0x10002;
+    refuse((struct fake_refusal){.error = EINVAL, .type = PERF_TYPE_RAW, .config = 0x1b7, .grouped = true});
+    open_tasks(1);
+    has(why_not(1, ASSAY_COUNT_NOT_SUPPORTED).reason, "needs MSR 0x1a6");
+    assay_count_close(count);
+    event[1].config1 = 0x10001; /* one value serves both */
+    open_tasks(1);
+    has(why_not(1, ASSAY_COUNT_NOT_SUPPORTED).reason, "a group of 2 does not fit");
+}
+
 static void weak(void **state)
 {
     (void)state;
@@ -765,6 +782,7 @@ int main(void)
         CASE(no_inherited_groups),
         CASE(invalid_for_good),
         CASE(too_large),
+        CASE(one_register_two_values),
         CASE(weak),
         CASE(two_pmus_in_a_group),
         CASE(leader_refused),

@@ -323,7 +323,7 @@ static void own_events(void **state)
     means("ICACHE.HIT:u", 4, 0x180, 0);
     means("knm::ICACHE:MISSES:k", 4, 0x280, 0);
     assert_true(means("ICACHE:HIT:uDp", 4, 0x180, 0).pinned); /* perf's letters behind the table's own words */
-    means("knm::OFFCORE_RESPONSE_0:DMND_DATA_RD:DDR_NEAR:u", 4, 0x1b7, 0x80800001);
+    assert_int_equal(means("knm::OFFCORE_RESPONSE_0:DMND_DATA_RD:DDR_NEAR:u", 4, 0x1b7, 0x80800001).msr, 0x1a6);
     means("ix86arch::INSTRUCTION_RETIRED", 4, 0xc0, 0);
     wrong("knm::ICACHE:HITT", ASSAY_E_NOT_FOUND, 12, "did you mean HIT");
     wrong("netburst::TC_DELIVER_MODE:DD", ASSAY_E_UNSUPPORTED, 0, "would count something else");

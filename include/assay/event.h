@@ -67,6 +67,7 @@ struct assay_event_error {
     int code;              /* enum assay_status: ASSAY_E_ARGUMENT or ASSAY_E_NOT_FOUND */
     uint8_t reason;        /* enum assay_event_reason */
     uint8_t modifier;      /* enum assay_event_modifier it is about, ASSAY_EVENT_MODS none */
+    bool listed;           /* ASSAY_EVENT_LIBPFM4: only what the reference has can have been meant */
     uint32_t column, size; /* the token: byte offset from 0 and length */
     uint32_t pmu, event, umask, other_umask;
     uint64_t value; /* the value or the bits that are wrong; AMBIGUOUS: row of the other PMU */

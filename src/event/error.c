@@ -64,6 +64,7 @@ int assay_event_fail(struct event_request *r, enum assay_event_reason reason, si
         .code = absent ? ASSAY_E_NOT_FOUND : ASSAY_E_ARGUMENT,
         .reason = (uint8_t)reason,
         .modifier = ASSAY_EVENT_MODS,
+        .listed = event_is_libpfm4(r),
         .column = (uint32_t)at,
         .size = (uint32_t)(end - at),
         .pmu = r->pmu ? r->c->pmu : ASSAY_EVENT_NONE,
@@ -109,6 +110,15 @@ struct nearest {
     const char *name;
 };
 
+/* Two letters in the other order, the commonest slip of all. */
+static bool is_swapped(const char *a, const char *b, size_t size)
+{
+    size_t i = 0;
+    while (i < size && a[i] == b[i])
+        i++;
+    return i + 1 < size && a[i] == b[i + 1] && a[i + 1] == b[i] && memcmp(a + i + 2, b + i + 2, size - i - 2) == 0;
+}
+
 static void consider(struct nearest *best, const char *name)
 {
     char folded[LONGEST + 1];
@@ -116,23 +126,25 @@ static void consider(struct nearest *best, const char *name)
     if (!fold_name(folded, name, size))
         return;
     bool begins = best->size >= 3 && size > best->size && memcmp(folded, best->word, best->size) == 0;
-    unsigned d = begins ? 1 : apart < best->distance ? assay_edit_distance(best->word, folded) : UINT_MAX;
+    bool near = begins || (apart == 0 && is_swapped(folded, best->word, size));
+    unsigned d = near ? 1 : apart < best->distance ? assay_edit_distance(best->word, folded) : UINT_MAX;
     if (d < best->distance) {
         best->distance = d;
         best->name = name;
     }
 }
 
-static void consider_events(struct nearest *best, const struct assay_event_table *t, uint32_t pmu)
+static void consider_events(struct nearest *best, const struct assay_event_table *t, uint32_t pmu, bool listed)
 {
-    for (uint32_t i = 0; i < t->pmus[pmu].events; i++)
-        consider(best, assay_event_str(t, t->events[t->pmus[pmu].first_event + i].name));
+    const struct assay_event_pmu *p = &t->pmus[pmu];
+    for (uint32_t i = 0; i < (listed ? p->listed : p->events); i++)
+        consider(best, assay_event_str(t, t->events[p->first_event + i].name));
 }
 
-static void consider_attributes(struct nearest *best, const struct assay_event_table *t, uint32_t event)
+static void consider_attributes(struct nearest *best, const struct assay_event_table *t, uint32_t event, bool listed)
 {
     const struct assay_event_row *row = &t->events[event];
-    for (uint32_t i = 0; i < row->umasks; i++)
+    for (uint32_t i = 0; i < (listed ? row->listed : row->umasks); i++)
         consider(best, assay_event_str(t, t->umasks[row->first_umask + i].name));
     for (unsigned m = 0; m < ASSAY_EVENT_MODS; m++)
         if (row->modifiers & EVENT_BIT(m) || m >= ASSAY_EVENT_MOD_PRECISE)
@@ -161,9 +173,9 @@ const char *assay_event_error_meant(const struct assay_event_table *t, const cha
     if (e->reason == ASSAY_EVENT_NO_EVENT)
         for (uint32_t i = 0; i < t->pmu_count; i++)
             if (e->pmu == ASSAY_EVENT_NONE || e->pmu == i)
-                consider_events(&best, t, i);
+                consider_events(&best, t, i, e->listed);
     if (e->reason == ASSAY_EVENT_NO_ATTRIBUTE && e->event != ASSAY_EVENT_NONE)
-        consider_attributes(&best, t, e->event);
+        consider_attributes(&best, t, e->event, e->listed);
     return best.name;
 }
 

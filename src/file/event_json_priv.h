@@ -121,7 +121,7 @@ int ej_row_make(struct ej_text *t, size_t at, const struct ej_fields *f, struct 
 
 /* ---- tables (event_json_table.c) ---- */
 
-/* The offset of a copy of s in the pool, in *offset; 0 for NULL and "". */
+/* The offset of a copy of s in the pool, in *offset; 0 for NULL and "". Control characters become blanks. */
 int ej_pool_add(struct assay_event_json *j, const char *s, uint32_t *offset, struct assay_error *e);
 struct ej_pmu *ej_pmu_find(struct assay_event_json *j, const char *name); /* NULL when it is not there */
 /* The PMU of that name, made when it is not there. */

@@ -8,6 +8,14 @@
 
 /* ---- strings ---- */
 
+/* The texts are shown on terminals, which control characters could move the cursor of, or worse. */
+static void clean(char *s)
+{
+    for (; *s; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7f)
+            *s = ' ';
+}
+
 int ej_pool_add(struct assay_event_json *j, const char *s, uint32_t *offset, struct assay_error *e)
 {
     *offset = 0;
@@ -25,6 +33,7 @@ int ej_pool_add(struct assay_event_json *j, const char *s, uint32_t *offset, str
     }
     *offset = j->pool_size;
     memcpy(j->pool + j->pool_size, s, n + 1);
+    clean(j->pool + j->pool_size);
     j->pool_size += (uint32_t)n + 1;
     return ASSAY_OK;
 }
@@ -313,6 +322,8 @@ int ej_table_finish(struct assay_event_json *j, struct assay_error *e)
     sort_hybrids(j);
     for (uint32_t i = 0; i < j->pmu_n; i++) {
         int rc = add_name(j, &j->pmus[i], &name[i], e);
+        if (rc == ASSAY_OK && !j->pmus[i].desc)
+            rc = ej_pool_add(j, "events of files without a header", &j->pmus[i].desc, e);
         if (rc < 0)
             return rc;
     }

@@ -135,16 +135,9 @@ static int run_operands(struct cli *c, const struct encode *x, struct encode_gro
     return show(c, x, g);
 }
 
-static int run(struct cli *c)
+static int encode(struct cli *c, const struct encode *x)
 {
-    struct encode x = {0};
-    int status = events_open(c, &x.events);
-    if (status == CLI_OK)
-        status = read_options(c, &x);
-    if (status != CLI_OK)
-        return status;
-    if (cli_flag(c, OPT_STDIN) || (c->operands == 1 && strcmp(c->operand[0], "-") == 0))
-        return encode_stream(c, &x);
+    int status;
     const char *none[2] = {NULL, NULL};
     struct encode_group g = {
         .text = c->operands ? (const char *const *)c->operand : none,
@@ -154,9 +147,23 @@ static int run(struct cli *c)
     if (!g.code || !g.slot)
         status = cli_fail(c, CLI_CANNOT, "out of memory");
     else
-        status = cli_flag(c, OPT_LATENCY) ? run_latency(c, &x, &g) : run_operands(c, &x, &g);
+        status = cli_flag(c, OPT_LATENCY) ? run_latency(c, x, &g) : run_operands(c, x, &g);
     free(g.code);
     free(g.slot);
+    return status;
+}
+
+static int run(struct cli *c)
+{
+    struct encode x = {0};
+    int status = events_open(c, &x.events);
+    if (status == CLI_OK)
+        status = read_options(c, &x);
+    if (status == CLI_OK && (cli_flag(c, OPT_STDIN) || (c->operands == 1 && strcmp(c->operand[0], "-") == 0)))
+        status = encode_stream(c, &x);
+    else if (status == CLI_OK)
+        status = encode(c, &x);
+    events_close(&x.events);
     return status;
 }
 

@@ -128,27 +128,34 @@ static int explain_operands(struct cli *c, const struct events *e, uint32_t pmu,
     return status == CLI_OK ? explain_codes(c, e, pmu, &x) : status;
 }
 
-static int run(struct cli *c)
+static int explain(struct cli *c, const struct events *e)
 {
-    struct events e;
     struct explain_codes x;
-    int status = events_open(c, &e), n = c->operands;
-    if (status != CLI_OK)
-        return status;
-    uint32_t pmu = e.pmu;
+    int n = c->operands;
+    uint32_t pmu = e->pmu;
     uint64_t number;
     char **operand = c->operand;
     bool named = n > 0 && pmu == ASSAY_EVENT_NONE && !explain_number(operand[0], strlen(operand[0]), &number) &&
-                 (pmu = assay_event_find_pmu(&e.table, operand[0], strlen(operand[0]))) != ASSAY_EVENT_NONE;
+                 (pmu = assay_event_find_pmu(&e->table, operand[0], strlen(operand[0]))) != ASSAY_EVENT_NONE;
     operand += named;
     n -= named;
     if (cli_flag(c, OPT_PERF) && n > 0)
         return cli_fail(c, CLI_USAGE, "--perf says it all; %s is too much", operand[0]);
     if (cli_flag(c, OPT_PERF)) {
-        status = explain_perf_attr(c, cli_value(c, OPT_PERF), &x);
-        return status == CLI_OK ? explain_codes(c, &e, pmu, &x) : status;
+        int status = explain_perf_attr(c, cli_value(c, OPT_PERF), &x);
+        return status == CLI_OK ? explain_codes(c, e, pmu, &x) : status;
     }
-    return n == 0 ? cli_need_operands(c, c->operands + 1) : explain_operands(c, &e, pmu, named, operand, n);
+    return n == 0 ? cli_need_operands(c, c->operands + 1) : explain_operands(c, e, pmu, named, operand, n);
+}
+
+static int run(struct cli *c)
+{
+    struct events e;
+    int status = events_open(c, &e);
+    if (status == CLI_OK)
+        status = explain(c, &e);
+    events_close(&e);
+    return status;
 }
 
 static const struct cli_option options[] = {

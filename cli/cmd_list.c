@@ -121,21 +121,30 @@ static int list_all(struct cli *c, const struct events *e)
     return CLI_OK;
 }
 
-static int run(struct cli *c)
+static int list(struct cli *c, const struct events *e)
 {
-    struct events e;
-    int status = events_open(c, &e), n = c->operands;
-    uint32_t pmu = e.pmu;
+    int status = CLI_OK, n = c->operands;
+    uint32_t pmu = e->pmu;
     char **operand = c->operand;
-    if (status == CLI_OK && pmu == ASSAY_EVENT_NONE && n > 0)
-        status = split_first(c, &e, &pmu, &operand, &n);
+    if (pmu == ASSAY_EVENT_NONE && n > 0)
+        status = split_first(c, e, &pmu, &operand, &n);
     if (status != CLI_OK)
         return status;
     if (cli_flag(c, OPT_SEARCH))
-        return search(c, &e, pmu);
+        return search(c, e, pmu);
     if (pmu != ASSAY_EVENT_NONE)
-        return list_some(c, &e, pmu, operand, n);
-    return list_all(c, &e);
+        return list_some(c, e, pmu, operand, n);
+    return list_all(c, e);
+}
+
+static int run(struct cli *c)
+{
+    struct events e;
+    int status = events_open(c, &e);
+    if (status == CLI_OK)
+        status = list(c, &e);
+    events_close(&e);
+    return status;
 }
 
 static const struct cli_option options[] = {

@@ -63,6 +63,9 @@ static int read_job(struct cli *c, struct stat_job *job)
 {
     *job = (struct stat_job){.argv = c->operands ? c->operand : NULL, .repeat = 1};
     c->operand[c->operands] = NULL; /* the operands stand in argv, which has one place more */
+    if (cli_value(c, EVENTS_FILE) && cli_flag(c, STAT_VIRTUAL))
+        return cli_fail(c, CLI_USAGE, "--events %s: the model has the events of Knights Mill and none of files",
+                        cli_value(c, EVENTS_FILE));
     if (cli_value(c, STAT_MACHINE) && !cli_flag(c, STAT_VIRTUAL))
         return cli_fail(c, CLI_USAGE, "--machine %s: counting is on this machine without --virtual",
                         cli_value(c, STAT_MACHINE));

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -97,18 +98,24 @@ static int find_cpu(struct cli *c, struct events *e, const char *given)
 }
 
 /* What a file has wrong is passed over with a word: the rest of it is of use. */
+static void tell_warnings(const struct cli *c, const struct assay_event_json *loaded)
+{
+    enum { TOLD = 3 };
+    uint32_t n = assay_event_json_sums(loaded)->warnings;
+    for (uint32_t i = 0; i < n && i < TOLD; i++)
+        cli_note(c, "%s", assay_event_json_warning(loaded, i));
+    if (n > TOLD)
+        cli_note(c, "%u more of that kind", n - TOLD);
+}
+
 static int load(struct cli *c, struct events *e, const char *path)
 {
     struct assay_event_table builtin = e->table;
     struct assay_error error = {0};
     if (assay_event_json_load(path, &builtin, &e->loaded, &error) < 0)
         return cli_fail_error(c, &error);
-    const struct assay_event_json_sums *sums = assay_event_json_sums(e->loaded);
-    const char *first = assay_event_json_warning(e->loaded, 0);
-    if (first)
-        cli_note(c, "--events %s: %u warning%s: %s%s", path, sums->warnings, sums->warnings == 1 ? "" : "s", first,
-                 sums->warnings == 1 ? "" : " ...");
     e->table = *assay_event_json_table(e->loaded);
+    tell_warnings(c, e->loaded);
     return CLI_OK;
 }
 
@@ -116,11 +123,12 @@ void events_close(struct events *e) { assay_event_json_free(e->loaded); }
 
 int events_open(struct cli *c, struct events *e)
 {
-    const char *pmu = cli_value(c, EVENTS_PMU), *cpu = cli_value(c, EVENTS_CPU), *path = cli_value(c, EVENTS_FILE);
+    const char *pmu = cli_value(c, EVENTS_PMU), *cpu = cli_value(c, EVENTS_CPU);
+    const char *given = cli_value(c, EVENTS_FILE), *path = given ? given : getenv("ASSAY_EVENTS");
     assay_event_builtin(&e->table);
     e->pmu = ASSAY_EVENT_NONE;
     e->loaded = NULL;
-    int status = path ? load(c, e, path) : CLI_OK;
+    int status = path && *path ? load(c, e, path) : CLI_OK;
     if (status != CLI_OK)
         return status;
     if (pmu && cpu)

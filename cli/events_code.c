@@ -13,6 +13,8 @@ void events_put_label(struct cli *c, const char *label)
 {
     assay_out_fill(&c->out, ' ', INDENT);
     assay_out_left(&c->out, label, LABEL);
+    if (strlen(label) >= LABEL)
+        put(c, " ");
 }
 
 void events_put_register(struct cli *c, const char *name, uint32_t msr, uint64_t value)

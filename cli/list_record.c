@@ -12,6 +12,19 @@ static void json_text(struct assay_json *j, const char *key, const struct events
     assay_json_str(j, key, offset && *s ? s : NULL);
 }
 
+/* Counters as people write them: "0-3 f0". */
+static void json_set(struct assay_json *j, const char *key, uint64_t counters)
+{
+    char text[200];
+    struct assay_out o;
+    assay_out_init(&o, text, sizeof text, NULL, NULL);
+    events_put_counters(&o, counters);
+    if (counters)
+        assay_json_strn(j, key, text, o.len);
+    else
+        assay_json_null(j, key);
+}
+
 static void json_models(struct assay_json *j, const struct events *e, const struct assay_event_pmu *p)
 {
     assay_json_array(j, "processors");
@@ -112,8 +125,31 @@ static void json_umask(struct assay_json *j, const struct events *e, const struc
     assay_json_close(j);
 }
 
-static void json_event(struct assay_json *j, const struct events *e, uint32_t pmu, const struct assay_event_row *row)
+/* What a file says of its event beside the registers; null for events that are built in. */
+static void json_published(struct assay_json *j, const struct events *e, uint32_t event)
 {
+    static const char *const pebs[] = {"no", "yes", "only"};
+    const struct assay_event_facts *f = e->loaded ? assay_event_json_facts(e->loaded, event) : NULL;
+    if (!f) {
+        assay_json_null(j, "published");
+        return;
+    }
+    assay_json_open(j, "published");
+    json_text(j, "description", e, f->long_desc);
+    json_text(j, "errata", e, f->errata);
+    assay_json_u64(j, "sample_after", f->sample_after);
+    assay_json_str(j, "pebs", pebs[f->pebs]);
+    json_set(j, "pebs_counters", f->pebs_counters);
+    json_set(j, "pdist_counters", f->pdist_counters);
+    json_set(j, "counters_ht_off", f->counters_ht_off);
+    assay_json_bool(j, "taken_alone", f->taken_alone);
+    assay_json_bool(j, "data_address", f->data_address);
+    assay_json_close(j);
+}
+
+static void json_event(struct assay_json *j, const struct events *e, uint32_t pmu, uint32_t event)
+{
+    const struct assay_event_row *row = &e->table.events[event];
     assay_json_open(j, NULL);
     assay_json_str(j, "record", "event");
     assay_json_str(j, "pmu", events_pmu_name(e, pmu));
@@ -133,6 +169,7 @@ static void json_event(struct assay_json *j, const struct events *e, uint32_t pm
     for (uint32_t i = 0; i < row->umasks; i++)
         json_umask(j, e, row, &e->table.umasks[row->first_umask + i]);
     assay_json_array_end(j);
+    json_published(j, e, event);
     assay_json_close(j);
 }
 
@@ -143,7 +180,7 @@ void list_json_events(struct cli *c, const struct events *e, const struct list_r
     assay_json_init(&j, &c->out);
     for (uint32_t i = 0; i < p->events; i++)
         if (!r->shown || r->shown[i])
-            json_event(&j, e, r->pmu, &e->table.events[p->first_event + i]);
+            json_event(&j, e, r->pmu, p->first_event + i);
 }
 
 static void json_hit(struct assay_json *j, const struct events *e, const struct list_hit *h)
@@ -214,8 +251,8 @@ static void csv_line(struct cli *c, const struct events *e, uint32_t pmu, const 
     }
     events_put_hex(&c->out, u ? list_umask_code(row, u) : row->config);
     assay_out_char(&c->out, ',');
-    if (u)
-        events_put_hex(&c->out, u->value);
+    if (u || row->extra)
+        events_put_hex(&c->out, u ? u->value : row->extra);
     assay_out_char(&c->out, ',');
     assay_out_init(&o, text, sizeof text - 1, NULL, NULL);
     events_put_counters(&o, u && u->counters ? u->counters : row->counters);

@@ -49,6 +49,10 @@ static const char *event_code(struct cell *l, const struct events *e, const stru
         events_put_hex0(o, e->table.netburst[event->netburst].event_select, 2);
     else
         events_put_hex0(o, event->config, 4);
+    if (event->extra) { /* an event of a file, whole with its second register */
+        assay_out_char(o, ' ');
+        events_put_hex(o, event->extra);
+    }
     return cell_end(l);
 }
 

@@ -102,8 +102,9 @@ static void put_code(struct cli *c, const struct assay_event_row *event)
     put(c, "\n");
 }
 
-/* "and  MSR_OFFCORE_RSP_0 (0x1a6), which takes ..."; of the event's other code "or  0x02b7 with MSR_OFFCORE_RSP_1 ...". */
-static void put_second(struct cli *c, uint32_t msr, uint64_t takes, uint32_t code)
+/* "and  MSR_OFFCORE_RSP_0 (0x1a6), which takes ..."; of the event's other code "or  0x02b7 with MSR_OFFCORE_RSP_1 ...".
+ * Without umasks the value is the event's own. */
+static void put_second(struct cli *c, const struct assay_event_row *event, uint32_t msr, uint64_t takes, uint32_t code)
 {
     const struct assay_event_msr *r = assay_event_register_at(msr, ASSAY_EVENT_CORE);
     if (!msr)
@@ -116,8 +117,9 @@ static void put_second(struct cli *c, uint32_t msr, uint64_t takes, uint32_t cod
     put(c, r ? r->name : "MSR");
     put(c, " (");
     events_put_hex(&c->out, msr);
-    put(c, "), which takes the bits ");
-    events_put_hex(&c->out, takes);
+    bool whole = !(event->flags & ASSAY_EVENT_OFFCORE);
+    put(c, whole ? "), " : "), which takes the bits ");
+    events_put_hex(&c->out, whole ? event->extra : takes);
     put(c, "\n");
 }
 
@@ -173,6 +175,36 @@ static void put_facts(struct cli *c, const struct events *e, const struct assay_
     put_modifiers(c, event->modifiers);
 }
 
+static void put_counters(struct cli *c, const char *label, uint64_t counters)
+{
+    if (!counters)
+        return;
+    put_label(c, label);
+    events_put_counters(&c->out, counters);
+    put(c, "\n");
+}
+
+/* What the file says besides. */
+static void put_published(struct cli *c, const struct events *e, const struct assay_event_facts *f)
+{
+    if (!f)
+        return;
+    if (f->long_desc)
+        put_line(c, "in full", assay_event_str(&e->table, f->long_desc));
+    put_counters(c, "PEBS on", f->pebs ? f->pebs_counters : 0);
+    if (f->pebs == 2)
+        put_line(c, "PEBS", "makes sense when sampled precisely only");
+    if (f->taken_alone)
+        put_line(c, "alone", "no second event of its kind at the same time");
+    if (f->sample_after) {
+        put_label(c, "sample every");
+        assay_out_dec(&c->out, f->sample_after);
+        put(c, "\n");
+    }
+    if (f->errata)
+        put_line(c, "errata", assay_event_str(&e->table, f->errata));
+}
+
 void list_whole(struct cli *c, const struct events *e, uint32_t pmu, uint32_t event)
 {
     const struct assay_event_row *row = &e->table.events[event];
@@ -186,9 +218,11 @@ void list_whole(struct cli *c, const struct events *e, uint32_t pmu, uint32_t ev
         put_line(c, "is", assay_event_str(&e->table, row->equiv));
     put_line(c, "counts", assay_event_str(&e->table, row->desc));
     put_code(c, row);
-    put_second(c, row->extra_msr, row->extra_ok, 0);
-    put_second(c, row->extra_msr_alt, row->extra_alt_ok, row->config_alt);
+    put_second(c, row, row->extra_msr, row->extra_ok, 0);
+    put_second(c, row, row->extra_msr_alt, row->extra_alt_ok, row->config_alt);
     put_facts(c, e, row);
+    if (e->loaded)
+        put_published(c, e, assay_event_json_facts(e->loaded, event));
     if (row->umasks) {
         put(c, "\n");
         list_umasks(c, e, row);

@@ -1,0 +1,1 @@
+cd $data && $assay encode --events events --print perf adl-core::INT_MISC.UNKNOWN_BRANCH_CYCLES && $assay encode --events events --print perf adl-atom::LD_BLOCKS.ADDRESS_ALIAS:k && $assay encode --events events --print perf lnl-core::FIXTURE.SECOND_UMASK

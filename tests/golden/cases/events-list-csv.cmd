@@ -1,0 +1,1 @@
+cd $data && $assay list --events events --csv knl-json

@@ -1,0 +1,1 @@
+cd $data && COLUMNS=110 $assay list --events events snb

@@ -1,0 +1,1 @@
+printf "<html>\n" > a.json && $assay list --events a.json; printf "[\n {\"EventName\": \"A\" \"EventCode\": \"1\"}]" > b.json; $assay encode --events b.json b::A; mkdir c; $assay list --events c; $assay list --events d

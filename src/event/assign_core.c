@@ -133,7 +133,7 @@ static bool share_as_written(struct shared *s, struct assay_event_slot *slot)
     return true;
 }
 
-/* Events from the lowest of `left` on. One that finds its value in a register takes it: another register would not help. */
+/* Events from the lowest of `left` on. One that finds its value in a register takes it: another would not help. */
 static bool share(struct shared *s, uint64_t left, struct assay_event_slot *slot)
 {
     if (!left)

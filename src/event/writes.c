@@ -95,14 +95,18 @@ static void write_core(struct list *l)
 /* One thread's: logical processor 0. */
 static uint64_t escr_of_t0(uint64_t escr) { return (escr & ~UINT64_C(15)) | ((escr | escr << 2) & 12); }
 
+/* What counts tagged micro-operations comes behind what may tag them. */
+static bool is_downstream(const struct list *l, unsigned i) { return assay_event_mechanism(l->t, &l->c[i]) >= 0; }
+
 static void write_escrs(struct list *l)
 {
     for (unsigned i = 0; i < l->n; i++)
         if (counts(l, i) && l->slot[i].upstream_escr)
             add_once(l, l->slot[i].upstream_escr, escr_of_t0(l->slot[i].upstream_value), "tags what is to be counted");
-    for (unsigned i = 0; i < l->n; i++)
-        if (counts(l, i))
-            add_once(l, l->slot[i].escr, escr_of_t0(l->slot[i].code0), "the event");
+    for (unsigned turn = 0; turn < 2; turn++)
+        for (unsigned i = 0; i < l->n; i++)
+            if (counts(l, i) && is_downstream(l, i) == (turn == 1))
+                add_once(l, l->slot[i].escr, escr_of_t0(l->slot[i].code0), "the event");
 }
 
 static void write_tagging(struct list *l)
@@ -133,12 +137,13 @@ static void write_cccrs(struct list *l)
         add(l, CCCR0 + l->slot[i].upstream_counter, CCCR_ANY_THREAD | select << CCCR_SELECT_AT | CCCR_ENABLE,
             "keeps the tagging unit awake");
     }
-    for (unsigned i = 0; i < l->n; i++) {
-        bool interrupts = l->flags & ASSAY_EVENT_WRITE_PMI || makes_records(l, i);
-        if (counts(l, i))
-            add(l, CCCR0 + l->slot[i].counter, l->c[i].code[1] | (interrupts ? CCCR_OVF_PMI_T0 : 0),
-                "the counter runs");
-    }
+    for (unsigned turn = 0; turn < 2; turn++)
+        for (unsigned i = 0; i < l->n; i++) {
+            bool interrupts = l->flags & ASSAY_EVENT_WRITE_PMI || makes_records(l, i);
+            if (counts(l, i) && is_downstream(l, i) == (turn == 1))
+                add(l, CCCR0 + l->slot[i].counter, l->c[i].code[1] | (interrupts ? CCCR_OVF_PMI_T0 : 0),
+                    "the counter runs");
+        }
 }
 
 static void write_netburst(struct list *l)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A second encoder, slow and plain, written from the tables of facts and the manual page and not from src/event, against the
-library's on random strings: codes, and of errors the reason and the place.
+"""A second encoder, slow and plain, written from the tables of facts and the manual page and not from src/event, against
+the library's on random strings: codes, and of errors the reason and the place.
 
 usage: model.py DRIVER HEADER FACTS [STRINGS [SEED]]    status 77 when the facts are not there"""
 import csv
@@ -36,7 +36,7 @@ def rows(facts, name):
 
 
 def knights(facts):
-    """Knights Mill and Landing: the reference's tables, with Intel's value where the facts call the reference's wrong."""
+    """Knights Mill and Landing: the reference's tables, with Intel's value where the reference's is called wrong."""
     rules = json.loads((facts / "knm_rules.json").read_text(encoding="utf-8"))["offcore"]
     events = {}
     for r in rows(facts, "knm_events.csv"):
@@ -48,7 +48,8 @@ def knights(facts):
             e.raw_bits += e.name[-1] == "0"  # OUTSTANDING is bit 38: a defect of the reference
             e.msr_bits = int(rules["linux_valid_mask_rsp" + e.name[-1]], 16)
     document_bits(facts, events.values())
-    intel = {r["umask"]: int(r["intel_matrix_hex"], 16) for r in rows(facts, "knm_offcore_bits.csv") if r["umask"] == "DDR_FAR"}
+    bits = rows(facts, "knm_offcore_bits.csv")
+    intel = {r["umask"]: int(r["intel_matrix_hex"], 16) for r in bits if r["umask"] == "DDR_FAR"}
     for r in rows(facts, "knm_umasks.csv"):
         e = events[r["event"].lower()]
         fixed = {m: int(r["hardwired_edge" if m == "e" else "hardwired_cmask"]) for m in r["hardwired_mods"].split()}
@@ -91,7 +92,8 @@ def netburst(facts, pmu):
     for r in rows(facts, "netburst_events.csv"):
         if pmu not in r["pmus"].split():
             continue
-        e = events[r["event"].lower()] = Event(r["event"], int(r["escr_event_select"], 16) << 25, ["u", "k", "cmpl", "e", "thr"])
+        select = int(r["escr_event_select"], 16) << 25
+        e = events[r["event"].lower()] = Event(r["event"], select, ["u", "k", "cmpl", "e", "thr"])
         e.cccr = int(r["cccr_escr_select"])
         linux = bits_of(r["linux_mask_bits"])
         for m in (m for m in rows(facts, "netburst_masks.csv") if m["event"] == r["event"]):
@@ -99,19 +101,21 @@ def netburst(facts, pmu):
             virtual = r["event"] == "replay_event" and bit > 1
             if (r["event"], m["mask"]) in (("b2b_cycles", "BIT5"), ("b2b_cycles", "BIT6")):
                 bit = int(m["mask"][3])  # the reference has 4 for both: a defect
-            u = e.umasks[m["mask"].lower()] = Umask(m["mask"], bit, default=m["default"] == "1", tag=tag, virtual=virtual)
+            u = Umask(m["mask"], bit, default=m["default"] == "1", tag=tag, virtual=virtual)
+            e.umasks[m["mask"].lower()] = u
             u.linux = tag or virtual or bit in linux
     return events
 
 
-# In what order the reference looks: of two errors it reports the one of the earlier step. What only Assay refuses is last.
+# In what order the reference looks: of two errors it reports the one of the earlier step. What only Assay refuses comes
+# last.
 STEPS = [{"BAD_CHARACTER"}, {"NO_PMU", "NO_EVENT"},
-         {"NO_ATTRIBUTE", "NO_MODIFIER", "EMPTY", "UMASK_VALUE", "RAW_MIXED", "VALUE_MISSING", "VALUE_BAD"}, {"SET_TWICE"},
-         {"NOT_TOGETHER", "RAW_WIDTH", "VALUE_RANGE"}, {"FIXED_MODIFIER"}, {"NEEDS_UMASK"}, {"LATENCY"}, {"EDGE_CMASK"}]
+         {"NO_ATTRIBUTE", "NO_MODIFIER", "EMPTY", "UMASK_VALUE", "RAW_MIXED", "VALUE_MISSING", "VALUE_BAD"},
+         {"SET_TWICE"}, {"NOT_TOGETHER", "RAW_WIDTH", "VALUE_RANGE"}, {"FIXED_MODIFIER"}, {"NEEDS_UMASK"}, {"LATENCY"}, {"EDGE_CMASK"}]
 
 
 class Wrong:
-    """An error: the reasons that would be right, the likeliest first, and the offset of the token where that is certain."""
+    """An error: the reasons that would be right, likeliest first, and the offset of the token where that is certain."""
 
     def __init__(self, reasons, at=None):
         first = reasons.split()[0]
@@ -280,7 +284,8 @@ class Reading:
             self.wrong("RAW_ILLEGAL LATENCY MSR_REFUSES")
 
     def judge_netburst(self):
-        # The reference forgets replay metrics; here each stands for NBOGUS where no mask is named, and there is one at a time.
+        # The reference forgets replay metrics; here each stands for NBOGUS where no mask is named, and there is one at a
+        # time.
         metrics = [u for u in self.chosen.values() if u.virtual]
         if len(metrics) > 1:
             self.wrong("NOT_TOGETHER")
@@ -335,8 +340,9 @@ class Generator:
     def value(self, name):
         r = self.r
         if name in ("c", "thr"):
-            return r.choice(["", "=", "=0", "=1", "=2", "=15", "=16", "=255", "=256", "=0x10", "=010", "=+3", "=-1", "=1x", "=0x",
-                             "=99999999999999999999", "=x", "=" + str(r.randrange(300)), "=" + str(r.randrange(16)), "=1", "=2"])
+            return r.choice(["", "=", "=0", "=1", "=2", "=15", "=16", "=255", "=256", "=0x10", "=010", "=+3", "=-1",
+                             "=1x", "=0x", "=99999999999999999999", "=x", "=1", "=2", "=%d" % r.randrange(300),
+                             "=%d" % r.randrange(16)])
         return r.choice(["", "", "", "=1", "=0", "=y", "=n", "=t", "=f", "=2", "=yes", "="])
 
     def attribute(self, event):
@@ -358,7 +364,7 @@ class Generator:
         words += [self.attribute(event) for _ in range(r.choice([0, 1, 1, 2, 2, 3, 4, 6]))]
         text = "".join(w if i == 0 else r.choice("::::.") + w for i, w in enumerate(words))
         if r.random() < 0.3:
-            text = "".join(c.lower() if r.random() < 0.5 else c.upper() for c in text) if r.random() < 0.5 else text.lower()
+            text = "".join(c.upper() if r.random() < 0.5 else c for c in text.lower()) if r.random() < 0.5 else text.lower()
             text = re.sub(r"=([A-Z])", lambda m: m.group(0).lower(), text)
         return (pmu if r.random() < 0.995 else pmu + "q") + "::" + text
 
@@ -370,8 +376,8 @@ def reason_names(header):
 
 
 def due(reading):
-    """The errors of which one has to be told: with libpfm4's order those of its first step, and of the scan of attributes the
-    first alone. (Whether a number that no register holds is bad or out of range is not laid down, nor then its step.)"""
+    """The errors of which one has to be told: with libpfm4's order those of its first step, and of the scan of attributes
+    the first alone. (Whether a number that no register holds is bad or out of range is not laid down, nor its step.)"""
     errors = reading.errors
     if reading.mode != LIBPFM4 or any({"VALUE_RANGE", "VALUE_BAD"} <= e.reasons for e in errors):
         return errors
@@ -393,7 +399,8 @@ def disagreement(reading, answer, names):
         return f"refused with {reason} at {column}; the model takes it: " + " ".join("%x" % c for c in reading.codes())
     fitting = [e for e in due(reading) if reason in e.reasons]
     if not fitting:
-        return f"refused with {reason} at {column}; the model's reason is " + ", ".join(" ".join(e.reasons) for e in reading.errors)
+        mine = ", ".join(" ".join(sorted(e.reasons)) for e in reading.errors)
+        return f"refused with {reason} at {column}; the model's reason is {mine}"
     if all(e.at is not None and e.at != column for e in fitting):
         return f"{reason} at {column}, the model's place is {fitting[0].at}"
     return None
@@ -407,7 +414,7 @@ def main():
         print(f"no facts at {facts}: the model has no tables")
         sys.exit(77)
     knm = knights(facts)
-    pmus = {"knm": knm, "knl": knm, "netburst": netburst(facts, "netburst"), "netburst_p": netburst(facts, "netburst_p")}
+    pmus = {"knm": knm, "knl": knm} | {name: netburst(facts, name) for name in ("netburst", "netburst_p")}
     g, cases = Generator(pmus, seed), []
     for _ in range(count):
         cases.append((g.r.choice([STRICT, STRICT, LIBPFM4, REGISTERS]), g.r.choice([3, 3, 1, 2]), g.string()))

@@ -31,7 +31,7 @@ struct check {
     const char *text; /* what was encoded first */
     struct assay_event_code code;
     bool perf; /* privileges are not in the codes */
-    unsigned calls, named;
+    unsigned calls, named, itself; /* answers, those with names, those that are the event first encoded */
 };
 
 static bool same_codes(const struct assay_event_code *a, const struct assay_event_code *b)
@@ -62,6 +62,7 @@ static bool check_answer(void *ctx, const struct assay_event_code *found)
         fail_msg("%s: %s has other counters", k->text, name);
     k->calls++;
     k->named += !found->raw;
+    k->itself += found->event == k->code.event;
     answers++;
     return true;
 }
@@ -75,8 +76,8 @@ static bool round_trip(const char *text, bool raw)
         return false;
     int n = assay_event_explain(&t, k.code.pmu, k.code.code, k.code.codes, check_answer, &k);
     encoded++;
-    if (n < 1 || (unsigned)n != k.calls || (!raw && k.named == 0))
-        fail_msg("%s: %d answers, %u of them with names", text, n, k.named);
+    if (n < 1 || (unsigned)n != k.calls || (!raw && (k.named == 0 || k.itself != 1)))
+        fail_msg("%s: %d answers, %u of them with names, %u the event itself", text, n, k.named, k.itself);
     if (t.pmus[k.code.pmu].scheme == ASSAY_EVENT_SOFTWARE || t.events[k.code.event].flags & ASSAY_EVENT_NO_KERNEL)
         return true;
     struct assay_event_perf p;

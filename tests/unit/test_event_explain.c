@@ -38,7 +38,7 @@ static const struct vector vectors[] = {
     {"knm", {0x5301b7, 0x136e7}, 2, "OFFCORE_RESPONSE_0:BUS_LOCKS:ANY_READ:ANY_RESPONSE"},
     {"knm", {0x5301b7, 0x100001}, 2, "OFFCORE_RESPONSE_0:0x100001"},
     {"knm", {0x5301b7, 1}, 2, "OFFCORE_RESPONSE_0:0x1"}, /* the name alone would add ANY_RESPONSE */
-    {"knm", {0x5301b7, 0x10062}, 2, "OFFCORE_RESPONSE_0:DMND_RFO:ANY_PF_L2:ANY_RESPONSE"}, /* or PF_L2_CODE_RD:ANY_RFO */
+    {"knm", {0x5301b7, 0x10062}, 2, "OFFCORE_RESPONSE_0:DMND_RFO:ANY_PF_L2:ANY_RESPONSE"}, /* of two */
     {"knm", {0x5301b7}, 1, "OFFCORE_RESPONSE_0"},
     {"knm", {0x53003c}, 1, "UNHALTED_CORE_CYCLES CPU_CLK_UNHALTED:THREAD_P"},
     {"knm", {0x73003c}, 1, "UNHALTED_CORE_CYCLES:t=1"},

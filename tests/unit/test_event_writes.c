@@ -120,8 +120,7 @@ static void upstream_registers_are_written_first(void **state)
            "MSR_IQ_CCCR4=3b000");
     writes("netburst", "replay_event:NBOGUS:SP_LD_RET load_port_replay:SPLIT_LD", 0,
            "MSR_SAAT_ESCR1=800040c MSR_CRU_ESCR2=1200020c MSR_PEBS_ENABLE=1000400 MSR_PEBS_MATRIX_VERT=1 "
-           "MSR_IQ_CCCR4=3b000 "
-           "MSR_FLAME_CCCR2=35000");
+           "MSR_FLAME_CCCR2=35000 MSR_IQ_CCCR4=3b000");
 }
 
 /* Front-end and execution tags are set by an event of the group. */
@@ -130,9 +129,9 @@ static void tags_of_the_group_are_its_own_events(void **state)
     (void)state;
     writes(
         "netburst", "front_end_event:NBOGUS uops_type:TAGLOADS", ASSAY_EVENT_WRITE_PEBS,
-        "MSR_CRU_ESCR2=1000020c MSR_RAT_ESCR0=400040c MSR_PEBS_ENABLE=2000000 MSR_IQ_CCCR4=403b000 MSR_IQ_CCCR0=35000");
+        "MSR_RAT_ESCR0=400040c MSR_CRU_ESCR2=1000020c MSR_PEBS_ENABLE=2000000 MSR_IQ_CCCR0=35000 MSR_IQ_CCCR4=403b000");
     writes("netburst", "execution_event:NBOGUS0 packed_SP_uop:ALL:TAG0", 0,
-           "MSR_CRU_ESCR2=1800020c MSR_FIRM_ESCR0=1100003c MSR_IQ_CCCR4=3b000 MSR_FLAME_CCCR0=33000");
+           "MSR_FIRM_ESCR0=1100003c MSR_CRU_ESCR2=1800020c MSR_FLAME_CCCR0=33000 MSR_IQ_CCCR4=3b000");
 }
 
 static void records_need_their_counter(void **state)

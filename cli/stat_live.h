@@ -34,7 +34,9 @@ struct stat_wait {
     int (*interval)(void *ctx);                 /* the same */
     void *ctx;
     /* what came out */
-    bool ended, interrupted, left; /* left: the program would not end */
+    bool ended, interrupted;
+    bool over; /* without a program: the timeout, or a signal */
+    bool left; /* the program would not end */
     int status;
     uint64_t end_ns, user_ns, system_ns;
 };

@@ -85,7 +85,8 @@ static uint64_t earliest(const struct times *t)
 static void interrupt(struct stat_wait *w, struct times *t, int sig, const siginfo_t *info)
 {
     w->interrupted = true;
-    if (!w->program)
+    w->over = !w->program;
+    if (w->over)
         return;
     if (!info || info->si_code == SI_USER || info->si_code == SI_QUEUE)
         kill(w->program, sig);
@@ -106,10 +107,12 @@ static int do_what_is_due(struct stat_wait *w, struct times *t, bool *asked)
     }
     if (status == CLI_OK && now >= t->interval) {
         status = w->interval(w->ctx);
-        t->interval += (now - t->interval) / (w->interval_ms * ms) * w->interval_ms * ms + w->interval_ms * ms;
+        t->interval += ((now - t->interval) / (w->interval_ms * ms) + 1) * w->interval_ms * ms; /* late ones are one */
     }
-    if (now >= t->timeout)
+    if (now >= t->timeout && w->program)
         interrupt(w, t, SIGTERM, NULL);
+    else if (now >= t->timeout)
+        w->over = true;
     if (now >= t->patience) {
         w->left = *asked;
         kill(w->program, SIGTERM);
@@ -139,7 +142,7 @@ int stat_wait(struct stat_wait *w)
         t.interval = later(w->start_ns, w->interval_ms);
         t.timeout = later(w->start_ns, w->timeout_ms);
     }
-    while (status == CLI_OK && !has_ended(w) && !w->left && !(w->interrupted && !w->program)) {
+    while (status == CLI_OK && !has_ended(w) && !w->left && !w->over) {
         siginfo_t info;
         int sig = wait_for_signal(earliest(&t), !w->program && w->tasks, &info);
         if (sig > 0 && sig != SIGCHLD)

@@ -47,12 +47,17 @@ static void put_perf(struct cli *c, const struct encode *x, const struct assay_e
 
 static void put_event(struct cli *c, const struct encode *x, const struct encode_group *g, unsigned i)
 {
+    char what[2048];
+    struct assay_out o;
+    assay_out_init(&o, what, sizeof what - 1, NULL, NULL);
+    events_put_what(&o, &x->events, &g->code[i]);
+    what[o.len] = '\0';
     const struct assay_event_code *code = &g->code[i];
     cli_sgr(c, "1");
     assay_event_name(&x->events.table, code, &c->out);
     cli_sgr(c, "0");
     put(c, "\n  ");
-    table_wrapped(c, events_what(&x->events, code), 2);
+    table_wrapped(c, what, 2);
     put(c, "\n");
     events_put_code(c, &x->events, code, g->error.conflict == ASSAY_EVENT_FITS ? &g->slot[i] : NULL);
     if (code->counters) {

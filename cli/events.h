@@ -9,11 +9,12 @@
 #include <assay/event_json.h>
 
 enum { EVENTS_PMU = 1100, EVENTS_CPU, EVENTS_FILE };
-#define EVENTS_OPTION_FILE                                                                                            \
-    {EVENTS_FILE, 0, "events", "PATH", "Intel's event files, too: one or a folder; default: $ASSAY_EVENTS"}
+#define EVENTS_OPTION_FILE                                                                                             \
+    {                                                                                                                  \
+        EVENTS_FILE, 0, "events", "PATH", "Intel's event files, too: one or a folder; default: $ASSAY_EVENTS"          \
+    }
 #define EVENTS_OPTIONS                                                                                                 \
-    EVENTS_OPTION_FILE,                                                                                               \
-    {EVENTS_PMU, 0, "pmu", "NAME", "the PMU of names that say none (`assay list` shows them)"},                        \
+    EVENTS_OPTION_FILE, {EVENTS_PMU, 0, "pmu", "NAME", "the PMU of names that say none (`assay list` shows them)"},    \
     {                                                                                                                  \
         EVENTS_CPU, 0, "cpu", "F/M/S", "the PMU of a processor: family/model/stepping, 6/133/0, or `this`"             \
     }

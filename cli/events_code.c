@@ -116,9 +116,15 @@ void events_put_code(struct cli *c, const struct events *e, const struct assay_e
     }
 }
 
-const char *events_what(const struct events *e, const struct assay_event_code *code)
+void events_put_what(struct assay_out *o, const struct events *e, const struct assay_event_code *code)
 {
+    enum { FEW = 3 };
     const struct assay_event_table *t = &e->table;
-    const char *umask = code->umasks == 1 ? assay_event_str(t, t->umasks[code->umask[0]].desc) : "";
-    return *umask ? umask : assay_event_str(t, t->events[code->event].desc);
+    bool told = code->umasks > 0 && code->umasks <= FEW;
+    for (uint32_t i = 0; told && i < code->umasks; i++) {
+        assay_out_str(o, i ? "; " : "");
+        assay_out_str(o, assay_event_str(t, t->umasks[code->umask[i]].desc));
+    }
+    if (!told)
+        assay_out_str(o, assay_event_str(t, t->events[code->event].desc));
 }

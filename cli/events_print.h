@@ -31,8 +31,8 @@ void events_put_value(struct cli *c, const char *name, enum assay_event_register
 /* The registers of an event; slot: where it counts (NetBurst: which ESCR and CCCR), or NULL. */
 void events_put_code(struct cli *c, const struct events *e, const struct assay_event_code *code,
                      const struct assay_event_slot *slot);
-/* What the event counts: of a single umask, its own words. */
-const char *events_what(const struct events *e, const struct assay_event_code *code);
+/* What the event counts, in the words of its umasks when they are few. */
+void events_put_what(struct assay_out *o, const struct events *e, const struct assay_event_code *code);
 
 /* Arrays of a JSON object: "counters" and "fixed_counters", names of modifiers, fields of a register. */
 void events_json_counters(struct assay_json *j, uint64_t counters);

@@ -147,12 +147,15 @@ static void put_reason(struct assay_out *o, const struct events *e, const struct
     bool alias = row->alias != ASSAY_EVENT_NONE && !code->raw;
     assay_out_str(o, why(e, code));
     assay_out_str(o, alias ? " of " : ": ");
-    assay_out_str(o, alias ? assay_event_str(&e->table, row->equiv) : events_what(e, code));
+    if (alias)
+        assay_out_str(o, assay_event_str(&e->table, row->equiv));
+    else
+        events_put_what(o, e, code);
 }
 
 static void text_answer(struct cli *c, const struct events *e, const struct assay_event_code *code, unsigned number)
 {
-    char buf[1024];
+    char buf[2304];
     struct assay_out o;
     assay_out_init(&o, buf, sizeof buf - 1, NULL, NULL);
     put_reason(&o, e, code);
@@ -167,6 +170,8 @@ static void text_answer(struct cli *c, const struct events *e, const struct assa
 
 void explain_answer(struct cli *c, const struct events *e, const struct assay_event_code *code, unsigned number)
 {
+    char what[2048];
+    struct assay_out o;
     struct assay_json j;
     if (!c->json) {
         text_answer(c, e, code, number);
@@ -177,7 +182,9 @@ void explain_answer(struct cli *c, const struct events *e, const struct assay_ev
     assay_json_str(&j, "record", "answer");
     assay_json_u64(&j, "rank", number);
     assay_json_str(&j, "why", why(e, code));
-    assay_json_str(&j, "description", events_what(e, code));
+    assay_out_init(&o, what, sizeof what, NULL, NULL);
+    events_put_what(&o, e, code);
+    assay_json_strn(&j, "description", what, o.len);
     events_json_code(&j, e, code);
     assay_json_close(&j);
 }

@@ -42,7 +42,8 @@ def run(command, env):
 def main():
     assay, document = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     env = dict(os.environ, PATH=f"{assay.parent}:{os.environ['PATH']}", LC_ALL="C.UTF-8", NO_COLOR="1")
-    env.pop("COLUMNS", None)
+    for name in ("COLUMNS", "ASSAY_EVENTS"):
+        env.pop(name, None)
     out, commands, wrong = [], 0, 0
     for command, body in blocks(document.read_text().splitlines()):
         if command:

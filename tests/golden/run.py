@@ -57,7 +57,8 @@ def main():
     root = cases.parents[2]
     shared = pathlib.Path(os.environ.get("ASSAY_SHARED", root.parent / "shared"))
     env = dict(os.environ, assay=assay, data=str(root / "tests/data"), shared=str(shared), LC_ALL="C.UTF-8", NO_COLOR="1")
-    env.pop("COLUMNS", None)
+    for name in ("COLUMNS", "ASSAY_EVENTS"):
+        env.pop(name, None)
     env.update(a.split("=", 1) for a in sys.argv[3:] if "=" in a)
     failed = 0
     for cmd in sorted(cases.glob("*.cmd")):

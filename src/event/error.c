@@ -255,16 +255,11 @@ static void put_pmu(const struct complaint *w, uint64_t pmu)
     assay_out_str(w->o, pmu < w->t->pmu_count ? assay_event_str(w->t, w->t->pmus[pmu].name) : "?");
 }
 
-static void put_directive(const struct complaint *w, char directive)
+/* The name of a row, or of the modifier. */
+static void put_row(const struct complaint *w, char directive)
 {
     const struct assay_event_error *e = w->e;
     switch (directive) {
-    case 't':
-        put_token(w, e->size);
-        break;
-    case 'n':
-        put_token(w, name_size(w->text, e));
-        break;
     case 'p':
         put_pmu(w, e->pmu);
         break;
@@ -281,20 +276,32 @@ static void put_directive(const struct complaint *w, char directive)
     case 'o':
         put_umask(w, e->other_umask);
         break;
-    case 'm':
+    default:
         assay_out_str(w->o, e->modifier < ASSAY_EVENT_MODS
                                 ? assay_event_modifier_name((enum assay_event_modifier)e->modifier)
                                 : "it");
+        break;
+    }
+}
+
+static void put_directive(const struct complaint *w, char directive)
+{
+    switch (directive) {
+    case 't':
+        put_token(w, w->e->size);
+        break;
+    case 'n':
+        put_token(w, name_size(w->text, w->e));
         break;
     case 'r':
         put_range(w);
         break;
     case 'x':
         assay_out_str(w->o, "0x");
-        assay_out_hex(w->o, e->value);
+        assay_out_hex(w->o, w->e->value);
         break;
     case 'd':
-        assay_out_dec(w->o, e->value);
+        assay_out_dec(w->o, w->e->value);
         break;
     case 'l':
         put_choice(w);
@@ -303,6 +310,7 @@ static void put_directive(const struct complaint *w, char directive)
         put_meant(w);
         break;
     default:
+        put_row(w, directive);
         break;
     }
 }

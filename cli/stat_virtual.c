@@ -7,8 +7,10 @@
 #include <assay/tally.h>
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct modelled {
     struct cli *c;
@@ -91,6 +93,28 @@ static int need_one(const struct modelled *v)
     return cli_fail(v->c, CLI_CANNOT, "nothing of this is modelled, so the program was not run");
 }
 
+/* Of a process that has ended, also of one that nobody waited for, there is no such link. */
+static bool is_running(uint32_t pid)
+{
+    char link[32], path[2];
+    snprintf(link, sizeof link, "/proc/%" PRIu32 "/exe", pid);
+    return readlink(link, path, sizeof path) > 0;
+}
+
+/* What the program left behind in the background is counted up to here. */
+static void tell_running(const struct modelled *v)
+{
+    uint32_t last = 0;
+    for (size_t i = 0; i < assay_tally_threads(v->tally); i++) {
+        const struct assay_tally_thread *t = assay_tally_thread(v->tally, i);
+        if (!t->killed || t->pid == last || !is_running(t->pid))
+            continue;
+        last = t->pid;
+        cli_note(v->c, "process %" PRIu32 " runs on, and is counted up to the end of %s", t->pid, v->job->argv[0]);
+        v->r->lost = true;
+    }
+}
+
 static void tell_losses(const struct modelled *v)
 {
     char doubts[160];
@@ -100,6 +124,7 @@ static void tell_losses(const struct modelled *v)
         cli_note(v->c, "process %" PRIu32 " became %s, which ran on uncounted", pid, path);
         v->r->lost = true;
     }
+    tell_running(v);
     if (assay_tally_doubts(v->tally, doubts, sizeof doubts))
         cli_note(v->c, "counts may be inexact around signals (%s)", doubts);
 }

@@ -117,6 +117,26 @@ static int judge_guests(struct event_request *r)
     return assay_event_fail_modifier(r, ASSAY_EVENT_NO_PRIVILEGE, ASSAY_EVENT_MOD_MG);
 }
 
+static int fail_no_pebs(struct event_request *r, uint32_t umask)
+{
+    int status = assay_event_fail_modifier(r, ASSAY_EVENT_NO_PEBS, ASSAY_EVENT_MOD_PRECISE);
+    r->e->umask = umask;
+    return status;
+}
+
+/* Each umask has to have PEBS; a raw one has to be the value of one that has. */
+static int judge_pebs(struct event_request *r)
+{
+    const struct assay_event_umask *u = event_umasks(r);
+    bool found = r->event->umasks == 0 || !r->c->raw;
+    for (uint32_t i = 0; i < r->c->umasks; i++)
+        if (!(r->t->umasks[r->c->umask[i]].flags & ASSAY_EVENT_PEBS))
+            return fail_no_pebs(r, r->c->umask[i]);
+    for (uint32_t i = 0; i < r->event->umasks && !found; i++)
+        found = u[i].flags & ASSAY_EVENT_PEBS && u[i].value == r->c->raw_umask;
+    return found ? ASSAY_OK : fail_no_pebs(r, ASSAY_EVENT_NONE);
+}
+
 static int judge_precise(struct event_request *r)
 {
     uint64_t v = r->c->modifier[ASSAY_EVENT_MOD_PRECISE];
@@ -124,13 +144,7 @@ static int judge_precise(struct event_request *r)
         return assay_event_fail_modifier(r, ASSAY_EVENT_VALUE_RANGE, ASSAY_EVENT_MOD_PRECISE);
     if (v && r->pmu->scheme == ASSAY_EVENT_NETBURST && event_is_linux(r))
         return assay_event_fail_modifier(r, ASSAY_EVENT_KERNEL_REFUSES, ASSAY_EVENT_MOD_PRECISE);
-    for (uint32_t i = 0; v && i < r->c->umasks && r->pmu->scheme == ASSAY_EVENT_CORE; i++)
-        if (!(r->t->umasks[r->c->umask[i]].flags & ASSAY_EVENT_PEBS)) {
-            int status = assay_event_fail_modifier(r, ASSAY_EVENT_NO_PEBS, ASSAY_EVENT_MOD_PRECISE);
-            r->e->umask = r->c->umask[i];
-            return status;
-        }
-    return ASSAY_OK;
+    return v && r->pmu->scheme == ASSAY_EVENT_CORE ? judge_pebs(r) : ASSAY_OK;
 }
 
 static int judge_sampling(struct event_request *r)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_COMPAT = 1, OPT_REGISTERS, OPT_LATENCY, OPT_WRITES, OPT_PLM, OPT_PRINT, OPT_STDIN };
+enum { OPT_COMPAT = 1, OPT_REGISTERS, OPT_LATENCY, OPT_WRITES, OPT_PEBS, OPT_PMI, OPT_PLM, OPT_PRINT, OPT_STDIN };
 
 static int read_plm(struct cli *c, unsigned *plm)
 {
@@ -46,7 +46,9 @@ static int read_options(struct cli *c, struct encode *x)
     if (status != CLI_OK)
         return status;
     x->compat = compat != NULL;
-    x->writes = cli_flag(c, OPT_WRITES);
+    x->write_flags =
+        (cli_flag(c, OPT_PEBS) ? ASSAY_EVENT_WRITE_PEBS : 0u) | (cli_flag(c, OPT_PMI) ? ASSAY_EVENT_WRITE_PMI : 0u);
+    x->writes = cli_flag(c, OPT_WRITES) || x->write_flags;
     x->mode = compat ? ASSAY_EVENT_LIBPFM4 : ASSAY_EVENT_PERF | ASSAY_EVENT_PERF_EXT;
     if (cli_flag(c, OPT_REGISTERS))
         x->mode = (x->mode & ASSAY_EVENT_LIBPFM4) | ASSAY_EVENT_REGISTERS;
@@ -82,6 +84,23 @@ static void print_lines(struct cli *c, const struct encode *x, const struct enco
     }
 }
 
+/* Records that were asked for can be impossible. */
+static int check_records(struct cli *c, const struct encode *x, const struct encode_group *g)
+{
+    enum { PEBS_ENABLE = 0x3f1 };
+    struct assay_event_write w[ENCODE_WRITES];
+    if (!(x->write_flags & ASSAY_EVENT_WRITE_PEBS))
+        return CLI_OK;
+    int n = assay_event_writes(&x->events.table, g->code, g->slot, g->n, x->write_flags, w, ENCODE_WRITES);
+    if (n < 0)
+        return cli_fail(c, CLI_USAGE,
+                        "--pebs: none on the counters that these get; name the event that samples: precise=1");
+    for (int i = 0; i < n; i++)
+        if (w[i].msr == PEBS_ENABLE)
+            return CLI_OK;
+    return cli_fail(c, CLI_USAGE, "--pebs: PEBS cannot sample any of these; `assay list PMU` shows what it can");
+}
+
 static int show(struct cli *c, const struct encode *x, struct encode_group *g)
 {
     unsigned mode = x->mode & ASSAY_EVENT_LIBPFM4;
@@ -101,7 +120,7 @@ static int show(struct cli *c, const struct encode *x, struct encode_group *g)
     } else {
         encode_text(c, x, g);
     }
-    return bad ? fail_group(c, x, g) : CLI_OK;
+    return bad ? fail_group(c, x, g) : check_records(c, x, g);
 }
 
 static int run_latency(struct cli *c, const struct encode *x, struct encode_group *g)
@@ -170,6 +189,8 @@ static int run(struct cli *c)
 static const struct cli_option options[] = {
     {OPT_PRINT, 0, "print", "WHAT", "one line: codes, config, perf (for perf -e) or name; all (default) is a table"},
     {OPT_WRITES, 0, "writes", NULL, "the register writes, in order, that make it count"},
+    {OPT_PEBS, 0, "pebs", NULL, "the writes that make PEBS records besides"},
+    {OPT_PMI, 0, "pmi", NULL, "the writes with an interrupt on overflow (core: always)"},
     {OPT_LATENCY, 0, "latency", "REQUESTS", "the pair of offcore events whose quotient is the average latency"},
     {OPT_PLM, 0, "plm", "uk", "privilege of names that say none: u, k or uk (default)"},
     {OPT_REGISTERS, 0, "registers", NULL, "for code that writes registers itself: what only Linux refuses is accepted"},

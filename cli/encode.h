@@ -13,6 +13,7 @@ struct encode {
     unsigned mode, plm; /* of assay_event_encode() */
     bool compat;        /* --compat libpfm4 */
     bool writes;
+    unsigned write_flags; /* of assay_event_writes() */
     enum encode_print print;
 };
 
@@ -25,6 +26,9 @@ struct encode_group {
     unsigned n;
     bool latency; /* the pair of average-latency mode */
 };
+
+/* The most writes of a group. */
+enum { ENCODE_WRITES = 5 * ASSAY_EVENT_MAX_COUNTERS + 4 };
 
 /* encode_text.c: everything, for people. */
 void encode_text(struct cli *c, const struct encode *x, const struct encode_group *g);

@@ -42,8 +42,8 @@ static void json_slots(struct assay_json *j, const struct encode_group *g)
 
 static void json_writes(struct assay_json *j, const struct encode *x, const struct encode_group *g)
 {
-    struct assay_event_write w[5 * ASSAY_EVENT_MAX_COUNTERS + 4];
-    int n = assay_event_writes(&x->events.table, g->code, g->slot, g->n, 0, w, sizeof w / sizeof *w);
+    struct assay_event_write w[ENCODE_WRITES];
+    int n = assay_event_writes(&x->events.table, g->code, g->slot, g->n, x->write_flags, w, ENCODE_WRITES);
     assay_json_array(j, "writes");
     for (int i = 0; i < n; i++) {
         assay_json_open(j, NULL);

@@ -70,8 +70,8 @@ static void put_event(struct cli *c, const struct encode *x, const struct encode
 
 static void put_writes(struct cli *c, const struct encode *x, const struct encode_group *g)
 {
-    struct assay_event_write w[5 * ASSAY_EVENT_MAX_COUNTERS + 4];
-    int n = assay_event_writes(&x->events.table, g->code, g->slot, g->n, 0, w, sizeof w / sizeof *w);
+    struct assay_event_write w[ENCODE_WRITES];
+    int n = assay_event_writes(&x->events.table, g->code, g->slot, g->n, x->write_flags, w, ENCODE_WRITES);
     if (n <= 0)
         return;
     bool netburst = x->events.table.pmus[g->code[0].pmu].scheme == ASSAY_EVENT_NETBURST;

@@ -86,6 +86,8 @@ int cli_number(const struct cli *c, int id, bool sizes, uint64_t *v);
 int cli_need_operands(const struct cli *c, int n);
 /* Says on stderr what a ledger lost, when it lost something: CLI_LOSSES, else CLI_OK. */
 int cli_report_ledger(const struct cli *c, const struct assay_ledger *l);
+/* What empties an assay_out into a descriptor, whose number ctx points to: 0 or an errno value. */
+int cli_write_all(void *fd, const char *data, size_t size);
 /* "\033[...m" or "" by c->color: SGR parameters such as "1" bold, "31" red. */
 void cli_sgr(struct cli *c, const char *parameters);
 

@@ -2,27 +2,11 @@
 /* The assay command: finds the verb, reads its options, runs it. */
 #include "cli.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-static int write_all(void *ctx, const char *data, size_t size)
-{
-    int fd = *(int *)ctx;
-    while (size > 0) {
-        ssize_t n = write(fd, data, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return errno;
-        data += n;
-        size -= (size_t)n;
-    }
-    return 0;
-}
 
 /* COLUMNS, when it is exported, is what the user wants; else the terminal's; else 100. */
 static unsigned terminal_width(void)
@@ -54,7 +38,7 @@ static int run_verb(struct cli *c, int argc, char **argv)
 {
     static int fd = STDOUT_FILENO;
     static char buf[1 << 16];
-    assay_out_init(&c->out, buf, sizeof buf, write_all, &fd);
+    assay_out_init(&c->out, buf, sizeof buf, cli_write_all, &fd);
     int status = cli_parse(c, argc, argv);
     if (status == CLI_OK && cli_flag(c, CLI_OPT_HELP))
         cli_help(&c->out, c->verb);
@@ -79,11 +63,11 @@ int main(int argc, char **argv)
     char buf[4096];
     struct assay_out o;
     if (argc < 2) {
-        assay_out_init(&o, buf, sizeof buf, write_all, &err_fd);
+        assay_out_init(&o, buf, sizeof buf, cli_write_all, &err_fd);
         show_help(&o);
         return CLI_USAGE;
     }
-    assay_out_init(&o, buf, sizeof buf, write_all, &out_fd);
+    assay_out_init(&o, buf, sizeof buf, cli_write_all, &out_fd);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return show_help(&o);
     if (strcmp(argv[1], "--version") == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command says on stderr: failures, notes, losses, progress. */
+/* What the command says, and how it is written: failures, notes, losses, progress. */
 #include "cli.h"
 
 #include <errno.h>
@@ -9,6 +9,20 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+int cli_write_all(void *fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(*(int *)fd, data, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno;
+        data += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
 
 static void say(const struct cli *c, const char *fmt, va_list ap)
 {

@@ -7,21 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static int write_all(void *ctx, const char *data, size_t size)
-{
-    int fd = *(int *)ctx;
-    while (size > 0) {
-        ssize_t n = write(fd, data, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return errno;
-        data += n;
-        size -= (size_t)n;
-    }
-    return 0;
-}
-
 int stat_output_open(struct cli *c, struct stat_output *o, bool program)
 {
     o->path = cli_value(c, CLI_OPT_OUTPUT);
@@ -33,7 +18,7 @@ int stat_output_open(struct cli *c, struct stat_output *o, bool program)
         return cli_fail(c, CLI_CANNOT, "%s: %s", o->path, strerror(errno));
     if (!cli_value(c, CLI_OPT_COLOR))
         c->color = c->color && isatty(o->fd);
-    assay_out_init(&c->out, c->out.buf, c->out.cap, write_all, &o->fd);
+    assay_out_init(&c->out, c->out.buf, c->out.cap, cli_write_all, &o->fd);
     return CLI_OK;
 }
 

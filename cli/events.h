@@ -28,7 +28,7 @@ struct events {
     struct assay_event_json *loaded; /* of --events, NULL; the table is its own then */
 };
 
-/* The tables, and the PMU that the options name. CLI_OK, or another status after a message. To be closed in any case. */
+/* The tables, and the PMU that the options name. CLI_OK, or another status after a message; closed in any case. */
 int events_open(struct cli *c, struct events *e);
 void events_close(struct events *e);
 /* The processor at hand; false where it is not an Intel one. */

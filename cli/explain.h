@@ -12,8 +12,8 @@ struct explain_codes {
     unsigned schemes; /* mask of 1 << enum assay_event_scheme: PMUs that can have it, where none is named */
 };
 
-/* explain_perf.c: "cpu/event=0xb7,umask=0x1/u", "r1b7"; false when it does not look like that. *status: CLI_OK, or CLI_USAGE after
- * a message. */
+/* explain_perf.c: "cpu/event=0xb7,umask=0x1/u", "r1b7"; false when it does not look like that. *status: CLI_OK, or
+ * CLI_USAGE after a message. */
 bool explain_perf_string(struct cli *c, const char *text, struct explain_codes *x, int *status);
 /* "type=4,config=0x1b7,config1=0x1": CLI_OK, or CLI_USAGE after a message. */
 int explain_perf_attr(struct cli *c, const char *text, struct explain_codes *x);

@@ -176,8 +176,8 @@ void cli_man(struct assay_out *o, const struct cli_verb *v)
     assay_out_str(o, ".SH SEE ALSO\n.BR assay (1)\n");
 }
 
-/* Names of events have colons, at which bash breaks words: the word is taken from the line, and what stands before its last
- * colon is cut from the answers. */
+/* Names of events have colons, at which bash breaks words: the word is taken from the line, and what stands before its
+ * last colon is cut from the answers. */
 static const char complete_events[] =
     "_assay_events() {\n  local word=${COMP_LINE:0:COMP_POINT}; word=${word##* }\n"
     "  COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" list --names 2>/dev/null)\" -- \"$word\"))\n"

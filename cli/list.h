@@ -43,7 +43,7 @@ size_t list_search(const struct events *e, uint32_t pmu, const char *query, stru
 uint64_t list_umask_code(const struct assay_event_row *event, const struct assay_event_umask *u); /* perf's config */
 void list_put_model(struct assay_out *o, uint32_t model);                                         /* "6/133" */
 void list_put_flags(struct assay_out *o, uint32_t flags, const char *separator); /* "default, single, PEBS" */
-/* perf's config and config1 of an event with one umask (or ASSAY_EVENT_NONE) and what is taken by default: 1 or 2 values. */
+/* perf's config and config1 of an event with one umask (or none) and what is taken by default: 1 or 2 values. */
 unsigned list_codes(const struct events *e, const struct list_hit *h, uint64_t code[2]);
 /* Name of the lowest flag of a mask: "pebs", "no_combine"; for records. */
 const char *list_flag_name(uint32_t flags);

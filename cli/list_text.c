@@ -72,7 +72,7 @@ static const char *umask_code(struct cell *l, const struct assay_event_row *even
     return cell_end(l);
 }
 
-/* Blanks between two parts of a cell, when the first is not empty; the later one begins in a column of at least `from`. */
+/* Blanks between two parts of a cell, when the first is not empty; the later one begins in column `from` or behind. */
 static void put_gap(struct assay_out *o, size_t from)
 {
     if (o->len)

@@ -14,5 +14,6 @@ extern const struct cli_verb cmd_report;
 extern const struct cli_verb cmd_stat;
 
 const struct cli_verb *const cli_verbs[] = {
-    &cmd_doctor, &cmd_list, &cmd_encode, &cmd_explain, &cmd_stat, &cmd_dump, &cmd_record, &cmd_report, &cmd_flow, &cmd_help, NULL,
+    &cmd_doctor, &cmd_list,   &cmd_encode, &cmd_explain, &cmd_stat, &cmd_dump,
+    &cmd_record, &cmd_report, &cmd_flow,   &cmd_help,    NULL,
 };

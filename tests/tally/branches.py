@@ -92,7 +92,7 @@ def main():
     if not shutil.which("objdump") or not shutil.which("qemu-x86_64"):
         print("skipped: objdump or qemu-x86_64 is not installed")
         return 77
-    streams, _ = record(assay, "flat", True, [program])
+    streams, _, _ = record(assay, "flat", True, [program])
     want = walk(disassemble(program), streams[0][1])
     bad = False
     for quantities in "miss-taken", "all":

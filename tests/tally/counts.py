@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts must be those of what the recorder says was executed: instructions thread by thread, cycles to where the trace ends.
-Two runs must count the same.
+"""Counts must be those of what the recorder says was executed: instructions thread by thread, branches by kind as in the
+decoded flow, cycles to where the trace ends. Two runs must count the same.
 
 usage: counts.py [--no-cycles] ASSAY DRIVER PROGRAM [ARGS]
   --no-cycles  for programs that change their code, at which a recording's clock jumps, or that something kills"""
-import json
 import shutil
 import sys
 
@@ -18,12 +17,19 @@ MISSES = "miss-not-taken", "miss-taken", "miss-jmp-ind", "miss-call-ind", "miss-
 def traced_cycles(dump):
     """Of each stream the cycles up to its last TIP.PGD."""
     at, ends = {}, {}
-    for p in map(json.loads, dump):
+    for p in dump:
         if p["packet"] == "CYC":
             at[p["stream"]] = at.get(p["stream"], 0) + int(p["cycles"])
         elif p["packet"] == "TIP.PGD":
             ends[p["stream"]] = at.get(p["stream"], 0)
     return [ends[s] for s in sorted(ends)]
+
+
+def branches(threads):
+    """In the words of `assay flow`."""
+    kinds = {"cond": ("cond-taken", "cond-not-taken"), "jump": ("jmp",), "call": ("call",), "jump-indirect": ("jmp-ind",),
+             "call-indirect": ("call-ind",), "return": ("ret",), "far": ("far",)}
+    return {kind: sum(t[q] for _, _, t in threads for q in quantities) for kind, quantities in kinds.items()}
 
 
 def adds_up(t):
@@ -40,7 +46,7 @@ def main():
         print("skipped: qemu-x86_64 or the program is not installed")
         return 77
     bad = []
-    streams, dump = record(assay, "cache", False, program)
+    streams, dump, flow = record(assay, "cache", False, program)
     truth = [n for n, _ in streams]
     for model, what in (("flat", "instructions"), ("cache", "miss-taken"), ("cache", "all")):
         threads, said = tally_of(driver, model, what, program)
@@ -51,6 +57,9 @@ def main():
             bad.append(f"{model} {what}: instructions")
         if [t for _, _, t in threads] != [t for _, _, t in again]:
             bad.append(f"{model} {what}: two runs differ")
+    print("branches", branches(threads), dict(flow))
+    if any(flow[kind] != n for kind, n in branches(threads).items()):
+        bad.append("branches")
     bad += [f"thread {i}: cycles do not add up" for i, (_, _, t) in enumerate(threads) if not adds_up(t)]
     cycles = [t["cycles"] - SYSCALL_CYCLES for _, _, t in threads]
     print("cycles without the last system call's, which come after the last packet", cycles, traced_cycles(dump))

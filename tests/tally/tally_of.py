@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs the counting driver; shared by the tests of this folder."""
+import collections
+import json
 import os
 import subprocess
 import tempfile
@@ -28,7 +30,8 @@ def tally_of(driver, model, quantities, program):
 
 
 def record(assay, timing, blocks, program):
-    """Records program; the truth's streams as (instructions, [(ip, instructions) of blocks]), and the recording's dump as JSON lines."""
+    """Records program; the truth's streams as (instructions, [(ip, instructions) of blocks]), the recording's packets and the branches
+    of its decoded flow by kind."""
     with tempfile.TemporaryDirectory() as folder:
         data, truth = os.path.join(folder, "t.data"), os.path.join(folder, "truth")
         subprocess.run([assay, "record", "-q", "-o", data, "--truth", truth, "--timing", timing,
@@ -41,5 +44,11 @@ def record(assay, timing, blocks, program):
                 streams.append((int(word[7]), []))
             else:
                 streams[-1][1].append((int(word[1], 16), int(word[2])))
-        dump = subprocess.run([assay, "dump", "--json", data], capture_output=True, text=True).stdout.splitlines()
-    return streams, dump
+        dump = list(json_lines(assay, "dump", data))
+        branches = collections.Counter(b.get("branch") for b in json_lines(assay, "flow", "--blocks", data))
+    return streams, dump, branches
+
+
+def json_lines(assay, *words):
+    done = subprocess.run([assay, words[0], "--json", *words[1:]], capture_output=True, text=True)
+    return map(json.loads, done.stdout.splitlines())

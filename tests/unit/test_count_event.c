@@ -80,6 +80,9 @@ static const struct {
     {PMU "bad/format/g", "config:x\n"},
     {PMU "bad/events/h", "nothing=1\n"},
     {PMU "bad/events/i", "h\n"},
+    {PMU "bad/events/loop", "loop\n"},
+    {PMU "bad/events/good", "config=1\n"},
+    {PMU "bad/events/twice", "good\n"},
     {PMU "typeless/type", "x\n"},
     {"/sys/kernel/tracing/events/sched/sched_switch/id", "317\n"},
     {"/sys/kernel/tracing/events/sched/sched_wakeup/id", "319\n"},
@@ -220,6 +223,9 @@ static void damaged_files(void **state)
     }
     wrong("bad/h/", ASSAY_E_UNSUPPORTED, 4, "event bad/h/ is not understood");
     wrong("bad/i/", ASSAY_E_UNSUPPORTED, 4, "event bad/i/ is not understood");
+    wrong("bad/loop/", ASSAY_E_UNSUPPORTED, 4, "event bad/loop/ is not understood");
+    means("bad/good/", 4, 1, 0);
+    wrong("bad/twice/", ASSAY_E_UNSUPPORTED, 4, "event bad/twice/ is not understood"); /* terms, not events */
     wrong("typeless/a/", ASSAY_E_UNSUPPORTED, 0, "no number");
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { VALUE = 18, UNIT = 7, NAME_LEAST = 20, NAME_MOST = 60, NOTE = 22 };
+enum { CPU = 7, VALUE = 18, UNIT = 7, NAME_LEAST = 20, NAME_MOST = 60, NOTE = 22 };
 
 /* ---- one row ---- */
 
@@ -68,33 +68,42 @@ static void put_runs(struct cli *c, uint64_t runs)
     assay_out_str(&c->out, " of the runs");
 }
 
-static void put_row(struct cli *c, const struct stat_job *job, const struct stat_result *r, const struct stat_row *row,
-                    size_t width)
+/* How far the value is to be trusted. */
+static void put_trust(struct cli *c, const struct stat_result *r, const struct stat_row *row)
 {
-    char note[80];
-    if (row->cpu >= 0) {
-        char cpu[24];
-        snprintf(cpu, sizeof cpu, "CPU%d", row->cpu);
-        assay_out_left(&c->out, cpu, 7);
-    }
-    put_value(c, job, r, row);
-    assay_out_char(&c->out, ' ');
-    assay_out_left(&c->out, row->state == STAT_COUNTED ? row->unit : "", UNIT);
-    stat_put_name(&c->out, row);
-    stat_note(r, row, note, sizeof note);
-    bool more = row->spread >= 0 || stat_partly(row);
-    size_t n = name_width(row);
-    if (*note || more)
-        assay_out_fill(&c->out, ' ', 2 + (n < width ? width - n : 0));
-    assay_out_str(&c->out, note);
-    if (more)
-        assay_out_fill(&c->out, ' ', strlen(note) < NOTE ? NOTE - strlen(note) : 0);
     if (row->spread >= 0)
         put_percent(c, "  +- ", row->spread, " %");
     if (r->runs > 1 && row->runs < r->runs && row->state == STAT_COUNTED)
         put_runs(c, row->runs);
     if (stat_partly(row))
         put_percent(c, "  extended, counted ", 100.0 * (double)row->running / (double)row->enabled, " % of the time");
+}
+
+static void put_cpu(struct cli *c, int cpu)
+{
+    char text[24];
+    snprintf(text, sizeof text, "CPU%d", cpu);
+    assay_out_left(&c->out, text, CPU);
+}
+
+static void put_row(struct cli *c, const struct stat_job *job, const struct stat_result *r, const struct stat_row *row,
+                    size_t width)
+{
+    char note[80];
+    size_t name = name_width(row), noted = strlen(stat_note(r, row, note, sizeof note));
+    bool trust = row->spread >= 0 || stat_partly(row);
+    if (row->cpu >= 0)
+        put_cpu(c, row->cpu);
+    put_value(c, job, r, row);
+    assay_out_char(&c->out, ' ');
+    assay_out_left(&c->out, row->state == STAT_COUNTED ? row->unit : "", UNIT);
+    stat_put_name(&c->out, row);
+    if (noted || trust)
+        assay_out_fill(&c->out, ' ', 2 + (name < width ? width - name : 0));
+    assay_out_str(&c->out, note);
+    if (trust)
+        assay_out_fill(&c->out, ' ', noted < NOTE ? NOTE - noted : 0);
+    put_trust(c, r, row);
     assay_out_char(&c->out, '\n');
 }
 

@@ -5,7 +5,12 @@
 
 #include <assay/base.h>
 #include <assay/core_unit.h>
+#include <assay/count.h>
 #include <assay/cursor.h>
+#include <assay/event.h>
+#include <assay/event_json.h>
+#include <assay/event_list.h>
+#include <assay/event_table.h>
 #include <assay/flow.h>
 #include <assay/image.h>
 #include <assay/machine.h>
@@ -16,6 +21,7 @@
 #include <assay/pt.h>
 #include <assay/pt_unit.h>
 #include <assay/recording.h>
+#include <assay/sys.h>
 #include <assay/text.h>
 #include <assay/workers.h>
 

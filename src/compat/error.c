@@ -55,7 +55,10 @@ void compat_say_error(const struct assay_event_table *t, const char *text, const
     assay_out_str(&o, "libpfm: ");
     assay_out_clean(&o, text);
     assay_out_str(&o, ": ");
-    assay_event_error_print(t, text, e, &o);
+    if (e->reason == ASSAY_EVENT_NO_PMU && e->pmu != ASSAY_EVENT_NONE)
+        assay_out_str(&o, "this PMU is not here; with LIBPFM_ENCODE_INACTIVE=1 its events are encoded all the same");
+    else
+        assay_event_error_print(t, text, e, &o);
     line[o.len++] = '\n';
     if (write(word & COMPAT_STDOUT ? STDOUT_FILENO : STDERR_FILENO, line, o.len) < 0)
         return; /* nobody reads it */

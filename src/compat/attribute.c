@@ -4,76 +4,89 @@
 
 #include <string.h>
 
-#define M(id, code, ctrl)                                                                                              \
-    {                                                                                                                  \
-        ASSAY_EVENT_MOD_##id, code, PFM_ATTR_CTRL_##ctrl                                                               \
-    }
-static const struct compat_modifier core[] = {M(K, 0, PMU), M(U, 1, PMU), M(E, 2, PMU),
-                                              M(I, 3, PMU), M(C, 4, PMU), M(T, 5, PMU)};
-static const struct compat_modifier netburst[] = {M(U, 0, PMU), M(K, 1, PMU), M(CMPL, 2, PMU), M(E, 3, PMU),
-                                                  M(THR, 4, PMU)};
-static const struct compat_modifier netburst_named[] = {M(K, 1, PMU), M(U, 0, PMU), M(E, 3, PMU), M(CMPL, 2, PMU),
-                                                        M(THR, 4, PMU)};
-/* The kernel's interface takes privilege levels itself. */
-static const struct compat_modifier kernel[] = {
-    M(U, 0, PERF_EVENT),    M(K, 1, PERF_EVENT),       M(H, 2, PERF_EVENT),      M(PERIOD, 3, PERF_EVENT),
-    M(FREQ, 4, PERF_EVENT), M(PRECISE, 5, PERF_EVENT), M(EXCL, 6, PERF_EVENT),   M(MG, 7, PERF_EVENT),
-    M(MH, 8, PERF_EVENT),   M(CPU, 9, PERF_EVENT),     M(PINNED, 10, PERF_EVENT)};
-#undef M
+/* clang-format off */
+#define PMU(id, code) {ASSAY_EVENT_MOD_##id, code, PFM_ATTR_CTRL_PMU}
+#define PERF(id) {ASSAY_EVENT_MOD_##id, id, PFM_ATTR_CTRL_PERF_EVENT}
+/* clang-format on */
+static const struct compat_modifier core[] = {PMU(K, 0), PMU(U, 1), PMU(E, 2), PMU(I, 3), PMU(C, 4), PMU(T, 5)};
+static const struct compat_modifier netburst[] = {PMU(U, 0), PMU(K, 1), PMU(CMPL, 2), PMU(E, 3), PMU(THR, 4)};
+static const struct compat_modifier netburst_named[] = {PMU(K, 1), PMU(U, 0), PMU(E, 3), PMU(CMPL, 2), PMU(THR, 4)};
+/* The kernel's interface takes privilege levels itself. A modifier's code is its place. */
+enum { U, K, H, PERIOD, FREQ, PRECISE, EXCL, MG, MH, CPU, PINNED };
+static const struct compat_modifier kernel[] = {PERF(U),    PERF(K),       PERF(H),     PERF(PERIOD),
+                                                PERF(FREQ), PERF(PRECISE), PERF(EXCL),  PERF(MG),
+                                                PERF(MH),   PERF(CPU),     PERF(PINNED)};
+#undef PMU
+#undef PERF
 
-enum {
-    PRIVILEGE = 1 << ASSAY_EVENT_MOD_U | 1 << ASSAY_EVENT_MOD_K,
-    KERNEL = PRIVILEGE | 1 << ASSAY_EVENT_MOD_MG | 1 << ASSAY_EVENT_MOD_MH,
-    SAMPLING = 1 << ASSAY_EVENT_MOD_PERIOD | 1 << ASSAY_EVENT_MOD_FREQ | 1 << ASSAY_EVENT_MOD_EXCL |
-               1 << ASSAY_EVENT_MOD_CPU | 1 << ASSAY_EVENT_MOD_PINNED,
-};
-
-/* The kernel's modifiers that an event has. */
+/* The kernel's modifiers that an event has: places in the list above. */
 static uint32_t kernel_set(const struct assay_event_pmu *p, const struct assay_event_row *e, pfm_os_t os)
 {
-    uint32_t set = KERNEL;
     bool software = p->scheme == ASSAY_EVENT_SOFTWARE;
+    uint32_t set = 1 << U | 1 << K | 1 << MG | 1 << MH;
+    if (os == PFM_OS_NONE)
+        return 0;
     if (software)
-        set |= 1u << ASSAY_EVENT_MOD_H;
-    if (os == PFM_OS_PERF_EVENT_EXT)
-        set |= SAMPLING;
-    if (os == PFM_OS_PERF_EVENT_EXT && (software || (p->scheme == ASSAY_EVENT_CORE && (e->flags & ASSAY_EVENT_PEBS))))
-        set |= 1u << ASSAY_EVENT_MOD_PRECISE;
+        set |= 1 << H;
+    if (os == PFM_OS_PERF_EVENT)
+        return set;
+    if (software || (p->scheme == ASSAY_EVENT_CORE && (e->flags & ASSAY_EVENT_PEBS)))
+        set |= 1 << PRECISE;
+    return set | 1 << PERIOD | 1 << FREQ | 1 << EXCL | 1 << CPU | 1 << PINNED;
+}
+
+static uint32_t places(const struct compat_modifier *list, size_t n, uint32_t modifiers)
+{
+    uint32_t set = 0;
+    for (size_t i = 0; i < n; i++)
+        set |= (modifiers >> list[i].id & 1) << i;
     return set;
 }
 
-static unsigned append(struct compat_modifier *m, unsigned n, const struct compat_modifier *from, size_t count,
-                       uint32_t set)
+#define PLACES(list, modifiers) places(list, sizeof(list) / sizeof(list)[0], modifiers)
+void compat_walk(const struct assay_event_pmu *p, const struct assay_event_row *e, pfm_os_t os, enum compat_order order,
+                 struct compat_walk *w)
 {
-    for (size_t i = 0; i < count; i++)
-        if (set >> from[i].id & 1)
-            m[n++] = from[i];
-    return n;
+    uint32_t privilege = 1u << ASSAY_EVENT_MOD_U | 1u << ASSAY_EVENT_MOD_K;
+    uint32_t own = os == PFM_OS_NONE ? e->modifiers : e->modifiers & ~privilege;
+    *w = (struct compat_walk){.list = core, .kernel = kernel_set(p, e, os)};
+    if (p->scheme == ASSAY_EVENT_CORE) {
+        w->own = PLACES(core, own);
+    } else if (p->scheme == ASSAY_EVENT_NETBURST) {
+        w->list = order == COMPAT_LISTED ? netburst : netburst_named;
+        w->own = order == COMPAT_LISTED ? PLACES(netburst, own) : PLACES(netburst_named, own);
+    }
+}
+#undef PLACES
+
+const struct compat_modifier *compat_walk_next(struct compat_walk *w)
+{
+    uint32_t *set = w->own ? &w->own : &w->kernel;
+    if (!*set)
+        return NULL;
+    const struct compat_modifier *m = (w->own ? w->list : kernel) + __builtin_ctz(*set);
+    *set &= *set - 1;
+    return m;
 }
 
-#define APPEND(m, n, from, set) append(m, n, from, sizeof(from) / sizeof(from)[0], set)
-unsigned compat_modifiers(const struct assay_event_pmu *p, const struct assay_event_row *e, pfm_os_t os,
-                          enum compat_order order, struct compat_modifier m[COMPAT_MODIFIERS])
+/* The modifier after n others, NULL when there are not as many. */
+static const struct compat_modifier *walk_to(const struct compat_walk *w, int n)
 {
-    uint32_t set = os == PFM_OS_NONE ? e->modifiers : e->modifiers & ~(uint32_t)PRIVILEGE;
-    unsigned n = 0;
-    if (p->scheme == ASSAY_EVENT_CORE)
-        n = APPEND(m, n, core, set);
-    else if (p->scheme == ASSAY_EVENT_NETBURST && order == COMPAT_LISTED)
-        n = APPEND(m, n, netburst, set);
-    else if (p->scheme == ASSAY_EVENT_NETBURST)
-        n = APPEND(m, n, netburst_named, set);
-    return os == PFM_OS_NONE ? n : APPEND(m, n, kernel, kernel_set(p, e, os));
+    uint32_t own = w->own, set = w->kernel;
+    for (; n > 0 && own; n--)
+        own &= own - 1;
+    if (own)
+        return w->list + __builtin_ctz(own);
+    for (; n > 0 && set; n--)
+        set &= set - 1;
+    return set ? kernel + __builtin_ctz(set) : NULL;
 }
-#undef APPEND
 
 int compat_attributes(const struct assay_event_pmu *p, const struct assay_event_row *e, pfm_os_t os)
 {
-    uint32_t own = p->scheme == ASSAY_EVENT_SOFTWARE ? 0 : e->modifiers;
-    if (os != PFM_OS_NONE)
-        own &= ~(uint32_t)PRIVILEGE;
-    int n = __builtin_popcount(own & ((1u << ASSAY_EVENT_MOD_H) - 1));
-    return (int)e->listed + n + (os == PFM_OS_NONE ? 0 : __builtin_popcount(kernel_set(p, e, os)));
+    struct compat_walk w;
+    compat_walk(p, e, os, COMPAT_LISTED, &w);
+    return e->listed + __builtin_popcount(w.own) + __builtin_popcount(w.kernel);
 }
 
 /* A umask's bits where the reference library has them: bit 8 of the register is bit 0, built-in modifiers above; of
@@ -124,15 +137,16 @@ PFM_API pfm_err_t pfm_get_event_attr_info(int eidx, int aidx, pfm_os_t os, pfm_e
         return PFM_ERR_INVAL;
     const struct assay_event_pmu *p = &t.pmus[pmu];
     const struct assay_event_row *e = &t.events[event];
-    if (aidx >= compat_attributes(p, e, os))
-        return PFM_ERR_INVAL;
     pfm_event_attr_info_t info = {.size = sizeof info, .idx = aidx};
-    struct compat_modifier m[COMPAT_MODIFIERS];
     if (aidx < e->listed) {
         fill_umask(&t, &t.umasks[e->first_umask + (unsigned)aidx], p->scheme == ASSAY_EVENT_CORE, &info);
     } else {
-        compat_modifiers(p, e, os, COMPAT_LISTED, m);
-        fill_modifier(&m[aidx - e->listed], &info);
+        struct compat_walk w;
+        compat_walk(p, e, os, COMPAT_LISTED, &w);
+        const struct compat_modifier *m = walk_to(&w, aidx - e->listed);
+        if (!m)
+            return PFM_ERR_INVAL;
+        fill_modifier(m, &info);
     }
     memcpy(output, &info, size);
     return PFM_SUCCESS;

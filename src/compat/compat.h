@@ -39,15 +39,29 @@ struct compat_modifier {
     uint8_t ctrl; /* pfm_attr_ctrl_t */
 };
 enum compat_order { COMPAT_LISTED, COMPAT_NAMED };
-enum { COMPAT_MODIFIERS = 20 };
-unsigned compat_modifiers(const struct assay_event_pmu *p, const struct assay_event_row *e, pfm_os_t os,
-                          enum compat_order order, struct compat_modifier m[COMPAT_MODIFIERS]);
+/* Goes through them: the PMU's, then the kernel's. Sets of places in a list. */
+struct compat_walk {
+    const struct compat_modifier *list;
+    uint32_t own, kernel;
+};
+void compat_walk(const struct assay_event_pmu *p, const struct assay_event_row *e, pfm_os_t os, enum compat_order order,
+                 struct compat_walk *w);
+const struct compat_modifier *compat_walk_next(struct compat_walk *w); /* NULL at the end */
 /* The number of attributes: umasks of the reference library, then the modifiers above. */
 int compat_attributes(const struct assay_event_pmu *p, const struct assay_event_row *e, pfm_os_t os);
 
 /* Bytes of a caller's structure that may be written: `given` is its size field, `abi0` the least, `known` what this
  * library knows. 0 when it is too small or has something beyond what is known. */
-size_t compat_struct(const void *s, size_t given, size_t abi0, size_t known);
+static inline size_t compat_struct(const void *s, size_t given, size_t abi0, size_t known)
+{
+    size_t size = given ? given : abi0;
+    if (size < abi0)
+        return 0;
+    for (size_t i = known; i < size; i++)
+        if (((const unsigned char *)s)[i])
+            return 0;
+    return size < known ? size : known;
+}
 
 /* An event string to registers. PFM_SUCCESS or an error. */
 int compat_read(const struct assay_event_table *t, const char *text, int plm, pfm_os_t os, struct assay_event_code *c);

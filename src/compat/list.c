@@ -29,17 +29,6 @@ bool compat_event(const struct assay_event_table *t, int idx, uint32_t *pmu, uin
     return n < t->pmus[*pmu].listed;
 }
 
-size_t compat_struct(const void *s, size_t given, size_t abi0, size_t known)
-{
-    size_t size = given ? given : abi0;
-    if (size < abi0)
-        return 0;
-    for (size_t i = known; i < size; i++)
-        if (((const unsigned char *)s)[i])
-            return 0;
-    return size < known ? size : known;
-}
-
 static void fill_pmu(const struct assay_event_table *t, uint32_t pmu, pfm_pmu_info_t *info)
 {
     const struct assay_event_pmu *p = &t->pmus[pmu];

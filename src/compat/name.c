@@ -81,14 +81,14 @@ static void print(const struct assay_event_table *t, const struct assay_event_co
     assay_out_str(o, "::");
     assay_out_str(o, assay_event_str(t, e->name));
     print_umasks(t, c, o);
-    struct compat_modifier m[COMPAT_MODIFIERS];
-    unsigned n = compat_modifiers(p, e, os, COMPAT_NAMED, m);
+    struct compat_walk w;
+    compat_walk(p, e, os, COMPAT_NAMED, &w);
     uint64_t v;
-    for (unsigned i = 0; i < n; i++) {
-        if (!value_of(c, m[i].id, attr, &v))
+    for (const struct compat_modifier *m; (m = compat_walk_next(&w));) {
+        if (!value_of(c, m->id, attr, &v))
             continue;
         assay_out_char(o, ':');
-        assay_out_str(o, assay_event_modifier_name(m[i].id));
+        assay_out_str(o, assay_event_modifier_name(m->id));
         assay_out_char(o, '=');
         assay_out_dec(o, v);
     }

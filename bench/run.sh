@@ -58,3 +58,4 @@ import resource, subprocess, sys
 print(subprocess.run(sys.argv[1:], capture_output=True, text=True).stdout.strip())
 print(f"largest resident size: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.1f} MiB")
 PY
+bench/events.sh $dir

@@ -13,6 +13,7 @@ struct answers {
     const struct events *e;
     unsigned n;
     bool apart; /* from what was shown before */
+    bool all;   /* no PMU was named */
 };
 
 static bool take_answer(void *ctx, const struct assay_event_code *code)
@@ -20,11 +21,24 @@ static bool take_answer(void *ctx, const struct assay_event_code *code)
     struct answers *a = ctx;
     if (a->apart && a->n == 0)
         assay_out_char(&a->c->out, '\n');
-    explain_answer(a->c, a->e, code, ++a->n);
+    explain_answer(a->c, a->e, code, ++a->n, a->all);
     return true;
 }
 
 static unsigned scheme_mask(const struct events *e, uint32_t pmu) { return 1u << e->table.pmus[pmu].scheme; }
+
+/* The PMU that is meant, or every one that can have it. PMUs of the same rows (Knights Mill, Landing) are one answer for
+ * people. */
+static bool is_asked(const struct cli *c, const struct events *e, uint32_t meant, unsigned schemes, uint32_t pmu)
+{
+    const struct assay_event_pmu *p = e->table.pmus;
+    if (meant != ASSAY_EVENT_NONE)
+        return meant == pmu;
+    for (uint32_t i = 0; i < pmu && !c->json; i++)
+        if (p[i].first_event == p[pmu].first_event && p[i].events == p[pmu].events)
+            return false;
+    return scheme_mask(e, pmu) & schemes;
+}
 
 static bool is_offcore(uint64_t code) { return (code & 0xff) == 0xb7 || (code & 0xff) == 0xbb; }
 
@@ -52,9 +66,9 @@ static bool show_codes(struct cli *c, const struct events *e, uint32_t pmu, cons
 
 static int explain_codes(struct cli *c, const struct events *e, uint32_t pmu, const struct explain_codes *x)
 {
-    struct answers a = {c, e, 0, show_codes(c, e, pmu, x)};
+    struct answers a = {c, e, 0, show_codes(c, e, pmu, x), pmu == ASSAY_EVENT_NONE};
     for (uint32_t i = 0; i < e->table.pmu_count; i++)
-        if (pmu == i || (pmu == ASSAY_EVENT_NONE && scheme_mask(e, i) & x->schemes))
+        if (is_asked(c, e, pmu, x->schemes, i))
             assay_event_explain(&e->table, i, x->code, x->n, take_answer, &a);
     if (a.n)
         return CLI_OK;
@@ -67,10 +81,10 @@ static int explain_codes(struct cli *c, const struct events *e, uint32_t pmu, co
 static int explain_msr(struct cli *c, const struct events *e, uint32_t pmu, const struct assay_event_msr *r,
                        uint64_t value)
 {
-    struct answers a = {c, e, 0, !c->json};
+    struct answers a = {c, e, 0, !c->json, pmu == ASSAY_EVENT_NONE};
     explain_register(c, r, value);
     for (uint32_t i = 0; i < e->table.pmu_count; i++)
-        if (pmu == i || (pmu == ASSAY_EVENT_NONE && scheme_mask(e, i) & r->schemes))
+        if (is_asked(c, e, pmu, r->schemes, i))
             assay_event_explain_register(&e->table, i, r, value, take_answer, &a);
     return CLI_OK;
 }

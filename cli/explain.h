@@ -22,7 +22,8 @@ bool explain_number(const char *s, size_t n, uint64_t *v);
 
 /* explain_print.c: the register by its fields. */
 void explain_register(struct cli *c, const struct assay_event_msr *r, uint64_t value);
-/* The answer with this number, from 1. */
-void explain_answer(struct cli *c, const struct events *e, const struct assay_event_code *code, unsigned number);
+/* The answer with this number, from 1; `also`: with the other PMUs of the same rows. */
+void explain_answer(struct cli *c, const struct events *e, const struct assay_event_code *code, unsigned number,
+                    bool also);
 
 #endif

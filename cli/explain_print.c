@@ -153,7 +153,20 @@ static void put_reason(struct assay_out *o, const struct events *e, const struct
         events_put_what(o, e, code);
 }
 
-static void text_answer(struct cli *c, const struct events *e, const struct assay_event_code *code, unsigned number)
+/* " (also knl)": PMUs with the rows of this one. */
+static void put_also(struct cli *c, const struct events *e, uint32_t pmu)
+{
+    const struct assay_event_pmu *p = e->table.pmus;
+    for (uint32_t i = 0; i < e->table.pmu_count; i++)
+        if (i != pmu && p[i].first_event == p[pmu].first_event && p[i].events == p[pmu].events) {
+            put(c, "  (also ");
+            put(c, events_pmu_name(e, i));
+            put(c, ")");
+        }
+}
+
+static void text_answer(struct cli *c, const struct events *e, const struct assay_event_code *code, unsigned number,
+                        bool also)
 {
     char buf[2304];
     struct assay_out o;
@@ -163,18 +176,21 @@ static void text_answer(struct cli *c, const struct events *e, const struct assa
     cli_sgr(c, number == 1 ? "1;" EVENTS_NAME : EVENTS_NAME);
     assay_event_name(&e->table, code, &c->out);
     cli_sgr(c, "0");
+    if (also)
+        put_also(c, e, code->pmu);
     put(c, "\n  ");
     table_wrapped(c, buf, 2);
     put(c, "\n");
 }
 
-void explain_answer(struct cli *c, const struct events *e, const struct assay_event_code *code, unsigned number)
+void explain_answer(struct cli *c, const struct events *e, const struct assay_event_code *code, unsigned number,
+                    bool also)
 {
     char what[2048];
     struct assay_out o;
     struct assay_json j;
     if (!c->json) {
-        text_answer(c, e, code, number);
+        text_answer(c, e, code, number, also);
         return;
     }
     assay_json_init(&j, &c->out);

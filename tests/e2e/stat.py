@@ -222,6 +222,27 @@ def output_is_the_programs():
     check("task-clock" in done.stdout and not done.stderr, "-o - is standard output")
 
 
+# ---- who may ----
+
+def without_privilege():
+    """As nobody, where perf_event_paranoid is 2: user mode alone is counted, and what needs the kernel says so."""
+    with open("/proc/sys/kernel/perf_event_paranoid") as file:
+        paranoid = file.read().strip()
+    drop = ["setpriv", "--reuid", "65534", "--clear-groups", "--bounding-set", "-all"]
+    if (paranoid != "2" or os.geteuid() != 0 or not shutil.which("setpriv") or
+            subprocess.run([*drop, ASSAY, "--version"], capture_output=True).returncode):
+        print("skipped: not root with perf_event_paranoid 2, setpriv, and a command that nobody may run")
+        return
+    events = "page-faults,context-switches,task-clock:u"
+    done = subprocess.run([*drop, ASSAY, "stat", "--json", "-e", events, "--", "true"], capture_output=True, text=True)
+    rows = {r.get("event"): r for r in map(json.loads, done.stderr.splitlines())}
+    check(done.returncode == 3, f"exit {done.returncode}: something was not counted")
+    check(rows["page-faults:u"]["value"] > 0 and rows["task-clock:u"]["value"] > 0, "user mode is counted")
+    refused = rows["context-switches"]
+    check(refused["state"] == "not supported" and refused["value"] is None, "switches need the kernel's part")
+    check("perf_event_paranoid is 2" in refused["reason"] and "paranoid=1" in refused["remedy"], f"{refused}")
+
+
 # ---- peer ----
 
 def perf():
@@ -241,7 +262,8 @@ def perf():
 
 
 CASES = [page_faults, children, clock, switches, groups, intervals, repeats, delay, user_mode, tsc, tracepoints,
-         processes, end_of_a_process, processors, endings, interruptions, output_is_the_programs, perf]
+         processes, end_of_a_process, processors, endings, interruptions, output_is_the_programs,
+         without_privilege, perf]
 
 
 def main():

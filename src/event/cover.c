@@ -176,6 +176,13 @@ static void judge(struct search *s, uint32_t n)
     s->c->named = (s->c->named & ((1u << ASSAY_EVENT_MOD_E) - 1)) | named;
 }
 
+/* Whether a umask can be in the set that is being made. */
+static bool usable(const struct search *s, uint32_t n, uint32_t u)
+{
+    return !(assay_event_umask_bits(s->t, s->c->pmu, u) & ~s->g->bits) && s->t->umasks[u].alias == ASSAY_EVENT_NONE &&
+           fits(s, s->chosen, n, u);
+}
+
 /* Every set of exactly depth names: the lowest bit still missing is in one of them. */
 static void try_sets(struct search *s, uint64_t missing, uint32_t n)
 {
@@ -186,8 +193,7 @@ static void try_sets(struct search *s, uint64_t missing, uint32_t n)
     }
     for (uint32_t u = s->e->first_umask; u < s->e->first_umask + s->e->umasks && s->patience; u++) {
         uint64_t bits = assay_event_umask_bits(s->t, s->c->pmu, u);
-        if (!(bits & missing & (0 - missing)) || bits & ~s->g->bits || s->t->umasks[u].alias != ASSAY_EVENT_NONE ||
-            !fits(s, s->chosen, n, u))
+        if (!(bits & missing & (0 - missing)) || !usable(s, n, u))
             continue;
         s->patience--;
         s->chosen[n] = u;
@@ -195,26 +201,53 @@ static void try_sets(struct search *s, uint64_t missing, uint32_t n)
     }
 }
 
-static bool all_named(const struct search *s)
+/* The only usable umask with the lowest bit of `bit`; none or several: ASSAY_EVENT_NONE and *none tells which. */
+static uint32_t only_one_with(const struct search *s, uint64_t bit, uint32_t n, bool *none)
 {
-    uint64_t known = 0;
+    uint32_t found = ASSAY_EVENT_NONE;
+    *none = true;
     for (uint32_t u = s->e->first_umask; u < s->e->first_umask + s->e->umasks; u++) {
-        uint64_t bits = assay_event_umask_bits(s->t, s->c->pmu, u);
-        known |= bits & ~s->g->bits ? 0 : bits;
+        if (!(assay_event_umask_bits(s->t, s->c->pmu, u) & bit & (0 - bit)) || !usable(s, n, u))
+            continue;
+        if (!*none)
+            return ASSAY_EVENT_NONE;
+        *none = false;
+        found = u;
     }
-    return known == s->g->bits;
+    return found;
+}
+
+/* Puts the umasks into the set that every set must have, since nothing else has one of their bits: mostly that settles it.
+ * False when a bit is left that no umask brings. */
+static bool choose_forced(struct search *s, uint64_t *missing, uint32_t *n)
+{
+    for (uint64_t left = *missing; left;) {
+        bool none;
+        uint32_t u = only_one_with(s, left, *n, &none);
+        if (none || *n == ASSAY_EVENT_MAX_UMASKS)
+            return false;
+        left &= left - 1;
+        if (u == ASSAY_EVENT_NONE)
+            continue;
+        s->chosen[(*n)++] = u;
+        left = *missing &= ~assay_event_umask_bits(s->t, s->c->pmu, u); /* what it excludes may force others */
+    }
+    return true;
 }
 
 bool assay_event_cover(const struct assay_event_table *t, const struct event_goal *g, struct assay_event_code *c,
                        unsigned *free_modifiers)
 {
     struct search s = {.t = t, .g = g, .c = c, .e = &t->events[c->event], .patience = PATIENCE, .least = UINT32_MAX};
-    if (!all_named(&s))
+    uint64_t missing = g->bits;
+    uint32_t forced = 0;
+    if (!choose_forced(&s, &missing, &forced))
         return false;
-    uint64_t more = g->bits; /* a set needs no more names than there are bits */
+    uint64_t more = missing; /* a set needs no more names than there are bits */
+    s.depth = forced;
     for (bool last = false; !last && s.depth < ASSAY_EVENT_MAX_UMASKS && s.least == UINT32_MAX && s.patience;
          s.depth++) {
-        try_sets(&s, g->bits, 0);
+        try_sets(&s, missing, forced);
         last = !more;
         more &= more - 1;
     }

@@ -5,39 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Umasks as a set of places among those of the event; one that is made of others is those. */
-static uint64_t umask_set(const struct assay_event_table *t, const struct assay_event_code *c)
-{
-    uint32_t first = t->events[c->event].first_umask;
-    uint64_t set = 0;
-    for (uint32_t i = 0; i < c->umasks; i++) {
-        const struct assay_event_umask *u = &t->umasks[c->umask[i]];
-        const char *part = u->equiv ? assay_event_str(t, u->equiv) : "";
-        if (!strchr(part, ':')) {
-            set |= 1ull << (c->umask[i] - first);
-            continue;
-        }
-        for (size_t n; *part; part += n + (part[n] == ':')) {
-            n = strcspn(part, ":");
-            set |= 1ull << (assay_event_find_umask(t, c->event, part, n) - first);
-        }
-    }
-    return set;
-}
-
-static void print_umasks(const struct assay_event_table *t, const struct assay_event_code *c, struct assay_out *o)
-{
-    for (uint64_t set = umask_set(t, c); set; set &= set - 1) {
-        assay_out_char(o, ':');
-        uint32_t row = t->events[c->event].first_umask + (unsigned)__builtin_ctzll(set);
-        assay_out_str(o, assay_event_str(t, t->umasks[row].name));
-    }
-    if (c->raw) {
-        assay_out_str(o, ":0x");
-        assay_out_hex(o, c->raw_umask);
-    }
-}
-
 /* What a modifier is in the end; of the kernel's, what the structure says that the caller brought. False: not worth a
  * word. */
 static bool value_of(const struct assay_event_code *c, uint8_t m, const struct perf_event_attr *attr, uint64_t *v)
@@ -77,10 +44,7 @@ static void print(const struct assay_event_table *t, const struct assay_event_co
 {
     const struct assay_event_pmu *p = &t->pmus[c->pmu];
     const struct assay_event_row *e = &t->events[c->event];
-    assay_out_str(o, assay_event_str(t, p->name));
-    assay_out_str(o, "::");
-    assay_out_str(o, assay_event_str(t, e->name));
-    print_umasks(t, c, o);
+    assay_event_whole_name(t, c, o);
     struct compat_walk w;
     compat_walk(p, e, os, COMPAT_NAMED, &w);
     uint64_t v;

@@ -53,7 +53,7 @@ def main():
         again, _ = tally_of(driver, model, what, program)
         counts = [t["instructions"] for _, _, t in threads]
         print(model, what, counts, truth, said)
-        if counts != truth or "tally:" in said:
+        if counts != truth or ("tally:" in said and not said.strip().endswith("not understood: 0")):
             bad.append(f"{model} {what}: instructions")
         if [t for _, _, t in threads] != [t for _, _, t in again]:
             bad.append(f"{model} {what}: two runs differ")

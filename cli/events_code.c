@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { INDENT = 2, LABEL = 30, VALUE = EVENTS_MEANING - INDENT - LABEL };
+enum { INDENT = 2, LABEL = 34, VALUE = EVENTS_MEANING - INDENT - LABEL };
 
 static void put(struct cli *c, const char *s) { assay_out_str(&c->out, s); }
 
@@ -36,6 +36,8 @@ void events_put_register(struct cli *c, const char *name, uint32_t msr, uint64_t
     cli_sgr(c, EVENTS_VALUE);
     assay_out_left(&c->out, buf, VALUE);
     cli_sgr(c, "0");
+    if (o.len >= VALUE)
+        put(c, " ");
 }
 
 static void put_fields(struct cli *c, enum assay_event_register layout, uint64_t value)
@@ -85,11 +87,12 @@ static void put_core(struct cli *c, const struct events *e, const struct assay_e
     put_fields(c, ASSAY_EVENT_REG_PERFEVTSEL, code->code[0]);
     if (code->codes < 2)
         return;
-    events_put_register(c, register_name(code->extra_msr, ASSAY_EVENT_CORE), code->extra_msr, code->code[1]);
+    const struct assay_event_msr *r = assay_event_register_at(code->extra_msr, ASSAY_EVENT_CORE);
+    events_put_register(c, r ? r->name : "MSR", code->extra_msr, code->code[1]);
     if (row->flags & ASSAY_EVENT_OFFCORE)
         put_umasks(c, e, code);
     else
-        put(c, "\n");
+        put_fields(c, r ? (enum assay_event_register)r->layout : ASSAY_EVENT_REG_WHOLE, code->code[1]);
 }
 
 static void put_netburst(struct cli *c, const struct assay_event_code *code, const struct assay_event_slot *slot)

@@ -22,7 +22,7 @@ void events_put_fields(struct assay_out *o, enum assay_event_register layout, ui
 const char *events_group_title(const struct assay_event_row *event, unsigned group);
 
 /* Lines of a table: "  label", after which the cursor stands in the column of the values ... */
-enum { EVENTS_MEANING = 52 };
+enum { EVENTS_MEANING = 54 };
 void events_put_label(struct cli *c, const char *label);
 /* ... "  NAME (0x1a6)   0x80800001", after which it stands in the column EVENTS_MEANING. */
 void events_put_register(struct cli *c, const char *name, uint32_t msr, uint64_t value);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Builds and runs every test, each build in a folder of its own; the last line is `N passed, N failed`.
-# usage: check.sh [gcc|clang|asan|tsan ...]   default: all
+# usage: check.sh [gcc|clang|asan|tsan|s390x ...]   default: all
 set -u
 cd "$(dirname "$0")/.."
 passed=0 failed=0
@@ -24,12 +24,13 @@ run() {
     failed=$((failed + ${counts#* }))
 }
 
-for build in ${*:-gcc clang asan tsan}; do
+for build in ${*:-gcc clang asan tsan s390x}; do
     case $build in
     gcc) CC=gcc run gcc "$strict" "" ;;
     clang) CC=clang run clang "$strict" "--suite unit --suite prop --suite arch" ;;
     asan) CC=gcc run asan "-Db_sanitize=address,undefined -Db_lundef=false" "--no-suite slow --no-suite peer --timeout-multiplier 4" ;;
     tsan) CC=gcc run tsan "-Db_sanitize=thread -Db_lundef=false" "--suite threads --timeout-multiplier 4" ;;
+    s390x) run s390x "$strict -Dcore=true --cross-file tools/s390x.cross" "--timeout-multiplier 4" ;;
     *) echo "no build $build" >&2; exit 2 ;;
     esac
 done

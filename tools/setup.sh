@@ -4,7 +4,8 @@
 set -eu
 build="gcc g++ meson ninja-build pkg-config python3 libzydis-dev libdw-dev libelf-dev libzstd-dev libjansson-dev libcmocka-dev qemu-user"
 # 32-bit programs: the parts of gcc-multilib, which itself conflicts with the cross compilers of later tests.
-check="$build clang libclang-rt-14-dev linux-perf libipt-dev binutils libc6-dev-i386 lib32gcc-12-dev gzip sqlite3 luajit libpfm4-dev papi-tools"
+check="$build clang libclang-rt-14-dev linux-perf libipt-dev binutils libc6-dev-i386 lib32gcc-12-dev gzip sqlite3 luajit libpfm4-dev papi-tools
+    gcc-s390x-linux-gnu libc6-dev-s390x-cross"
 case ${1:-build} in
 build) want=$build ;;
 check) want=$check ;;

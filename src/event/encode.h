@@ -55,9 +55,10 @@ static inline bool event_is_linux(const struct event_request *r)
 /* The lowest bit of the counter mask in IA32_PERFEVTSELx. */
 enum { EVENT_CMASK_AT = 24 };
 
+/* A table of loaded events alone has no umasks at all, and NULL for them. */
 static inline const struct assay_event_umask *event_umasks(const struct event_request *r)
 {
-    return r->t->umasks + r->event->first_umask;
+    return r->event->umasks ? r->t->umasks + r->event->first_umask : NULL;
 }
 
 /* Bytes that end a name: 1 the delimiters of attributes, 2 the sign before a value. */

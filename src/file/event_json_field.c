@@ -169,7 +169,7 @@ static bool read_key(const struct key *k, const json_t *value, const char *s, st
             f->string[k->slot] = s;
         return json_is_string(value);
     case LIST:
-        f->listed[k->slot] = read_list(s, f->list[k->slot], 2);
+        f->listed[k->slot] = read_list(s, f->list[k->slot], EJ_LISTED);
         for (unsigned i = 0; i < f->listed[k->slot]; i++)
             if (f->list[k->slot][i] > k->most)
                 return false;
@@ -182,7 +182,7 @@ static bool read_key(const struct key *k, const json_t *value, const char *s, st
     }
 }
 
-static const char *const kind_expected[] = {"a string", "one or two numbers", "a number", "counters"};
+static const char *const kind_expected[] = {"a string", "one to four numbers", "a number", "counters"};
 
 /* 1 good, 0 bad with a warning. */
 static int read_value(struct ej_text *t, size_t at, const struct key *k, const json_t *value, struct ej_fields *f)

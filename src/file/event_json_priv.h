@@ -6,7 +6,7 @@
 #include <assay/event_json.h>
 #include <jansson.h>
 
-enum { EJ_PMU_NAME = 48, EJ_MODELS = 64 };
+enum { EJ_PMU_NAME = 48, EJ_LISTED = 4, EJ_MODELS = 64 };
 
 /* A PMU in the making. */
 struct ej_pmu {
@@ -103,8 +103,8 @@ enum ej_counters { EJ_COUNTER, EJ_COUNTER_HT_OFF, EJ_COUNTER_PEBS, EJ_COUNTER_PD
 
 struct ej_fields {
     const char *string[EJ_STRINGS]; /* of the element; NULL: not there */
-    uint64_t list[EJ_LISTS][2];
-    unsigned listed[EJ_LISTS]; /* 0 to 2 */
+    uint64_t list[EJ_LISTS][EJ_LISTED];
+    unsigned listed[EJ_LISTS]; /* 0 to EJ_LISTED */
     uint64_t number[EJ_NUMBERS];
     bool numbered[EJ_NUMBERS]; /* there */
     uint64_t counters[EJ_COUNTERS];

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { OFFCORE_RSP0 = 0x1a6, OFFCORE_RSP1 = 0x1a7, LD_LAT = 0x3f6, FRONTEND = 0x3f7 };
+enum { OFFCORE_RSP0 = 0x1a6, OMR0 = 0x3e0, LD_LAT = 0x3f6, FRONTEND = 0x3f7, SNOOP_RSP0 = 0x1328 };
 
 #define GENERAL UINT32_MAX /* counters of assay_event_row: the general ones */
 
@@ -64,6 +64,19 @@ static int make_fixed(struct ej_text *t, size_t at, const struct ej_fields *f, s
 
 /* ---- the second register ---- */
 
+/* Registers that do the same, each for an event select of its own: offcore, off-module and snoop responses. */
+static const struct family {
+    uint32_t first, registers;
+} families[] = {{OFFCORE_RSP0, 2}, {OMR0, 4}, {SNOOP_RSP0, 2}};
+
+static const struct family *family_of(uint64_t msr)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (msr >= families[i].first && msr < families[i].first + families[i].registers)
+            return &families[i];
+    return NULL;
+}
+
 /* Bits that the register has (SDM Vol. 4, table 2-2 and the tables of the offcore events). */
 static uint64_t msr_bits(uint64_t msr) { return msr == LD_LAT ? 0xffff : msr == FRONTEND ? 0xffffff : UINT64_MAX; }
 
@@ -73,38 +86,47 @@ static uint16_t code_of(const struct ej_fields *f, unsigned i)
     return (uint16_t)(f->list[EJ_CODE][code] | (f->list[EJ_UMASK][umask] & 0xff) << 8);
 }
 
-/* Which of the event's codes goes with which register: "0xB7, 0xBB" or umask "0x01,0x02" go with 0x1a6,0x1a7 in that
- * order, also where only one of the registers takes the request. Atoms name code 0xb7 and umask 1 only; umask 2 is for
- * 0x1a7. */
-static bool pair_codes(const struct ej_fields *f, uint16_t code[2])
+/* The code that goes with the i-th of the event's registers: "0xB7, 0xBB" or umask "0x01,0x02" go with 0x1a6,0x1a7 in
+ * that order, also where only one of the registers takes the request. Where one code with umask 1 is named for all, the
+ * next registers' umasks are 2, 4, 8: so it is on Atoms (0xb7), and for off-module and snoop responses. */
+static uint16_t register_code(const struct ej_fields *f, const struct family *family, unsigned i)
 {
-    code[0] = code_of(f, 0);
-    code[1] = code_of(f, 1);
-    if (f->listed[EJ_CODE] < 2 && f->listed[EJ_UMASK] < 2 && code[0] == 0x01b7)
-        code[1] = 0x02b7;
-    return code[1] != code[0];
+    unsigned k = (unsigned)(f->list[EJ_MSR][i] - family->first);
+    unsigned listed = f->listed[EJ_CODE] > f->listed[EJ_UMASK] ? f->listed[EJ_CODE] : f->listed[EJ_UMASK];
+    uint16_t code = code_of(f, listed == f->listed[EJ_MSR] ? i : k);
+    bool by_umask = listed == 1 && code >> 8 == 1 && (family->first != OFFCORE_RSP0 || code == 0x01b7);
+    return by_umask ? (uint16_t)((code & 0xff) | 0x100 << k) : code;
 }
 
+static bool is_row_of_registers(const struct ej_fields *f, const struct family *family)
+{
+    const uint64_t *msr = f->list[EJ_MSR];
+    for (unsigned i = 1; i < f->listed[EJ_MSR]; i++)
+        if (!family || msr[i] != msr[0] + i || family_of(msr[i]) != family)
+            return false;
+    return true;
+}
+
+/* A table has room for two registers of a family; the others are Linux's to use. */
 static int make_extra(struct ej_text *t, size_t at, const struct ej_fields *f, struct assay_event_row *row)
 {
     const uint64_t *msr = f->list[EJ_MSR];
-    uint16_t code[2];
-    bool two = pair_codes(f, code), both = f->listed[EJ_MSR] == 2;
-    if (both && (msr[0] != OFFCORE_RSP0 || msr[1] != OFFCORE_RSP1))
-        return leave_out(t, at, f, "MSRIndex", "two registers that are no pair for offcore responses");
-    if (msr[0] == OFFCORE_RSP1) {
-        row->config = code[1];
-    } else if (both) {
-        row->extra_msr_alt = two ? (uint32_t)msr[1] : 0;
-        row->config_alt = two ? code[1] : 0;
-        row->extra_alt_ok = two ? UINT64_MAX : 0;
+    const struct family *family = family_of(msr[0]);
+    if (!is_row_of_registers(f, family))
+        return leave_out(t, at, f, "MSRIndex", "registers that do not go together");
+    if (family)
+        row->config = register_code(f, family, 0);
+    if (f->listed[EJ_MSR] > 1 && register_code(f, family, 1) != row->config) {
+        row->extra_msr_alt = (uint32_t)msr[1];
+        row->config_alt = register_code(f, family, 1);
+        row->extra_alt_ok = UINT64_MAX;
     }
     row->extra_msr = (uint32_t)msr[0];
     row->extra = f->number[EJ_MSR_VALUE];
     row->extra_ok = msr_bits(msr[0]);
     if (row->extra & ~row->extra_ok)
         return leave_out(t, at, f, "MSRValue", "a value with bits that the register does not have");
-    if (msr[0] == OFFCORE_RSP0 || msr[0] == OFFCORE_RSP1 || msr[0] == LD_LAT || msr[0] == FRONTEND)
+    if (family || msr[0] == LD_LAT || msr[0] == FRONTEND)
         return 1;
     row->flags |= ASSAY_EVENT_NO_KERNEL;
     int rc = ej_warn(t, ej_scan_key(t, at, "MSRIndex"), "%s: Linux programs no MSR %#llx", f->string[EJ_NAME],

@@ -65,7 +65,7 @@ def perf_string(kernel, select, msr, value):
         terms += [f"umask={select >> 8 & 0xFF:#x}"] if select & 0xFF00 else []
         terms += [f"cmask={select >> 24:#x}"] if select >> 24 else []
         terms += [name for name, bit in (("inv", 23), ("edge", 18), ("any", 21)) if select >> bit & 1]
-    terms += [f"{MSR_TERMS[msr]}={value:#x}"] if msr else []
+    terms += [f"{MSR_TERMS.get(msr, 'config1')}={value:#x}"] if msr else []
     return f"{kernel}/{','.join(terms)}/"
 
 

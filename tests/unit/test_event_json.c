@@ -117,6 +117,9 @@ static const struct vector {
     {"lnl-core", "FIXTURE.SECOND_UMASK", 0x2a00000010d4, 0, 0, 0, 0, 0x3ff, ALL, 0},
     {"lnl-core", "FIXTURE.EQUAL", 0x100200030d, 0, 0, 0, 0, 0x3ff, NOCMASK, 0},
     {"cwf", "TOPDOWN_RETIRING.ALL", 0x700, 0, 0, 0, 0, FIXED(6), UK, ASSAY_EVENT_FIXED_ONLY | ASSAY_EVENT_PEBS},
+    {"nvl-core", "FIXTURE.OFF_MODULE", 0x12a, 0x3e0, 0x3e1, 0x4000000000000001, 0x22a, 0xff, ALL, 0},
+    {"nvl-core", "FIXTURE.OFF_MODULE_2", 0x42a, 0x3e2, 0x3e3, 0x4000000000000002, 0x82a, 0xff, ALL, 0},
+    {"cwf", "FIXTURE.SNOOP", 0x127, 0x1328, 0x1329, 1, 0x227, 0xff, ALL, 0},
     {"nvl-core", "LD_BLOCKS.BANK_CONFLICT", 0x4003, 0, 0, 0, 0, 0xff, ALL, 0},
 };
 
@@ -168,7 +171,7 @@ static void pmus_have_names_models_and_counters(void **state)
         {"knl", "", 2, 3, 2, 1},
         {"skx", "", 4, 3, 2, 0},
         {"icx", "", 8, 4, 2, 0},
-        {"cwf", "", 8, 7, 1, 0},
+        {"cwf", "", 8, 7, 2, 0},
         {"adl-core", "cpu_core", 8, 1, 2, 0},
         {"adl-atom", "cpu_atom", 6, 2, 2, 0x3f},
         {"lnl-core", "cpu_core", 10, 1, 2, 0},
@@ -383,9 +386,9 @@ static void bad_fields_leave_an_event_out(void **state)
         const char *element, *says;
     } cases[] = {
         {"{\"EventName\":\"X\",\"EventCode\":\"0x1ff\"}",
-         "2:30: X: EventCode is '0x1ff', expected one or two numbers up to 0xff"},
+         "2:30: X: EventCode is '0x1ff', expected one to four numbers up to 0xff"},
         {"{\"EventName\":\"X\",\"EventCode\":\"0x10\",\"UMask\":\"q\"}", "2:45: X: UMask is 'q'"},
-        {"{\"EventName\":\"X\",\"EventCode\":\"0x1,0x2,0x3\"}", "X: EventCode is '0x1,0x2,0x3'"},
+        {"{\"EventName\":\"X\",\"EventCode\":\"0x1,0x2,0x3,0x4,0x5\"}", "X: EventCode is '0x1,0x2,0x3,0x4,0x5'"},
         {"{\"EventName\":\"X\",\"EventCode\":\"\"}", "X: EventCode is ''"},
         {"{\"EventName\":\"X\",\"EventCode\":\"1 2\"}", "X: EventCode is '1 2'"},
         {"{\"EventName\":\"X\",\"EventCode\":\"-1\"}", "X: EventCode is '-1'"},
@@ -398,7 +401,7 @@ static void bad_fields_leave_an_event_out(void **state)
         {"{\"EventName\":\"X\",\"EventCode\":\"1\",\"MSRIndex\":\"0x3f6\",\"MSRValue\":\"0x10000\"}",
          "bits that the register does not have"},
         {"{\"EventName\":\"X\",\"EventCode\":\"1\",\"MSRIndex\":\"0x1a7,0x1a6\",\"MSRValue\":\"1\"}",
-         "no pair for offcore"},
+         "registers that do not go together"},
         {"{\"EventName\":\"X\",\"EventCode\":\"1\",\"UMask\":\"0x100\",\"UMaskExt\":\"1\"}",
          "more than 8 bits beside a UMaskExt"},
         {"{\"EventName\":\"X\",\"EventCode\":\"1\",\"Counter\":\"0,64\"}", "X: Counter is '0,64', expected counters"},

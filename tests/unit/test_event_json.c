@@ -508,7 +508,7 @@ static void cut_and_flipped(void **state)
             assert_int_equal(memcmp(o.text, "x.json:", 7), 0);
             free(exact);
         }
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i += 3) {
             char keep = text[i];
             text[i] = (char)(keep ^ 1 << i % 8);
             struct outcome o = parse_n(text, n);

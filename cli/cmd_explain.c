@@ -156,7 +156,10 @@ static int explain(struct cli *c, const struct events *e)
     if (cli_flag(c, OPT_PERF) && n > 0)
         return cli_fail(c, CLI_USAGE, "--perf says it all; %s is too much", operand[0]);
     if (cli_flag(c, OPT_PERF)) {
-        int status = explain_perf_attr(c, cli_value(c, OPT_PERF), &x);
+        const char *text = cli_value(c, OPT_PERF);
+        int status;
+        if (!explain_perf_string(c, text, &x, &status))
+            status = explain_perf_attr(c, text, &x);
         return status == CLI_OK ? explain_codes(c, e, pmu, &x) : status;
     }
     return n == 0 ? cli_need_operands(c, c->operands + 1) : explain_operands(c, e, pmu, named, operand, n);
@@ -173,7 +176,7 @@ static int run(struct cli *c)
 }
 
 static const struct cli_option options[] = {
-    {OPT_PERF, 0, "perf", "FIELDS", "fields of perf_event_attr: type=4,config=0x1b7,config1=0x1"},
+    {OPT_PERF, 0, "perf", "EVENT", "an event of perf, or perf_event_attr: type=4,config=0x1b7,config1=0x1"},
     EVENTS_OPTIONS,
     CLI_OPTION_JSON,
     CLI_OPTION_COLOR,

@@ -22,7 +22,6 @@ static const struct {
     {NULL, "tag"},
     {"not on Linux", "no_kernel"},
     {"both threads", "shared"},
-    {NULL, "grouped"},
 };
 enum { FLAGS = sizeof flag_words / sizeof *flag_words };
 

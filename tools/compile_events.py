@@ -10,7 +10,7 @@ import sys
 
 NONE = 0xFFFFFFFF
 FLAGS = {"pebs": 0, "fixed": 1, "offcore": 2, "extra": 3, "deprecated": 4, "nocombine": 5, "default": 6, "overrides": 7,
-         "alone": 8, "retirement": 9, "virtual": 10, "tag": 11, "nokernel": 12, "shared": 13, "grouped": 14}
+         "alone": 8, "retirement": 9, "virtual": 10, "tag": 11, "nokernel": 12, "shared": 13}
 MODIFIERS = {"u": 0, "k": 1, "e": 2, "i": 3, "c": 4, "t": 5, "cmpl": 6, "thr": 7, "h": 8}
 SCHEMES = {"core": 0, "netburst": 1, "software": 2}
 PERF_TYPES = {"hardware": 0, "software": 1, "cache": 3, "raw": 4}

@@ -58,7 +58,6 @@ enum assay_event_flag {
     ASSAY_EVENT_TAG = 1 << 11,       /* umask: an ESCR tag, value is 1 << n of the tag field */
     ASSAY_EVENT_NO_KERNEL = 1 << 12, /* the hardware has it, Linux refuses it */
     ASSAY_EVENT_SHARED = 1 << 13,    /* NetBurst: counts for both threads */
-    ASSAY_EVENT_GROUPED = 1 << 14,   /* event: no default is put into a group without a umask */
 };
 
 enum { ASSAY_EVENT_NONE = 0xffffffff }; /* "no row" in a row index */

@@ -86,7 +86,7 @@ static bool has_flag(const struct search *s, const uint32_t *set, uint32_t n, ui
 static uint32_t complete(const struct search *s, uint32_t *set, uint32_t n)
 {
     for (unsigned group = 0; group < s->e->groups; group++) {
-        if (has_group(s, set, n, group) || (n > 0 && s->e->flags & ASSAY_EVENT_GROUPED))
+        if (has_group(s, set, n, group))
             continue;
         if (group == 1 && has_flag(s, set, n, ASSAY_EVENT_ALONE))
             continue;

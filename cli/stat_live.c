@@ -236,7 +236,7 @@ static int run(struct live *l)
         status = stat_wait(&w);
     if (status == CLI_OK)
         status = finish(l, &w);
-    stat_wait_end(&before);
+    stat_wait_end(&before, &w);
     return status;
 }
 

@@ -20,8 +20,9 @@ int stat_target_read(struct cli *c, const struct stat_job *job, struct stat_targ
 void stat_target_free(struct stat_target *t);
 
 /* stat_wait.c: signals are blocked between these two, so that none is missed and none ends us. */
+struct stat_wait;
 void stat_wait_begin(sigset_t *before);
-void stat_wait_end(const sigset_t *before);
+void stat_wait_end(const sigset_t *before, const struct stat_wait *w);
 uint64_t stat_now(void); /* ns */
 /* What is waited for. The functions are called at their times. */
 struct stat_wait {

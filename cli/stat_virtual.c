@@ -181,7 +181,7 @@ static int run(struct modelled *v)
     }
     if (status == CLI_OK)
         status = finish(v, &w);
-    stat_wait_end(&before);
+    stat_wait_end(&before, &w);
     return status;
 }
 

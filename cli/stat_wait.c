@@ -37,15 +37,17 @@ void stat_wait_begin(sigset_t *before)
     sigprocmask(SIG_BLOCK, &set, before);
 }
 
-/* What came while the result was on its way is over. */
-void stat_wait_end(const sigset_t *before)
+/* What came while the result was on its way is over. After an interruption the same signal may come again (timeout(1) sends
+ * it to us and to the group), and is not to take the result away: it stays blocked, for this was the last run. */
+void stat_wait_end(const sigset_t *before, const struct stat_wait *w)
 {
     sigset_t set;
     struct timespec none = {0, 0};
     waited_for(&set);
     while (sigtimedwait(&set, NULL, &none) > 0)
         ;
-    sigprocmask(SIG_SETMASK, before, NULL);
+    if (!w->interrupted)
+        sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 /* ---- the program ---- */

@@ -215,6 +215,19 @@ def interruptions():
     check(summary["signal"] == 15 and summary["elapsed"] < 10, "the timeout ends the program")
 
 
+def interrupted_twice():
+    """timeout(1) sends a signal to us and to the whole group: what comes late does not take the result away."""
+    modelled = [["--virtual", "-e", "instructions"]] if shutil.which("qemu-x86_64") else []
+    for options in [["-e", "task-clock"], *modelled]:
+        run = subprocess.Popen([ASSAY, "stat", "--json", *options, "--", "sleep", "20"], stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        while run.poll() is None:
+            run.send_signal(signal.SIGINT)
+            time.sleep(0.0001)
+        err = run.stderr.read()
+        check(run.returncode == 0 and '"interrupted":true' in err, f"{options}: exit {run.returncode} after ^C: {err}")
+
+
 def output_is_the_programs():
     done = subprocess.run([ASSAY, "stat", "-e", "task-clock", "--", "echo", "hello"], capture_output=True, text=True)
     check(done.stdout == "hello\n" and "task-clock" in done.stderr, "standard output is the program's")
@@ -262,8 +275,8 @@ def perf():
 
 
 CASES = [page_faults, children, clock, switches, groups, intervals, repeats, delay, user_mode, tsc, tracepoints,
-         processes, end_of_a_process, processors, endings, interruptions, output_is_the_programs,
-         without_privilege, perf]
+         processes, end_of_a_process, processors, endings, interruptions, interrupted_twice,
+         output_is_the_programs, without_privilege, perf]
 
 
 def main():

@@ -160,6 +160,12 @@ static size_t name_size(const char *text, const struct assay_event_error *e)
     return n;
 }
 
+/* libpfm_intel_knm(3) calls the counter mask m in one place. */
+static bool is_counter_mask(const struct assay_event_row *row, const char *word)
+{
+    return word[0] == 'M' && word[1] == '\0' && row->modifiers & EVENT_BIT(ASSAY_EVENT_MOD_C);
+}
+
 const char *assay_event_error_meant(const struct assay_event_table *t, const char *text,
                                     const struct assay_event_error *e)
 {
@@ -174,8 +180,11 @@ const char *assay_event_error_meant(const struct assay_event_table *t, const cha
         for (uint32_t i = 0; i < t->pmu_count; i++)
             if (e->pmu == ASSAY_EVENT_NONE || e->pmu == i)
                 consider_events(&best, t, i, e->listed);
-    if (e->reason == ASSAY_EVENT_NO_ATTRIBUTE && e->event != ASSAY_EVENT_NONE)
+    if (e->reason == ASSAY_EVENT_NO_ATTRIBUTE && e->event != ASSAY_EVENT_NONE) {
+        if (is_counter_mask(&t->events[e->event], best.word))
+            return assay_event_modifier_name(ASSAY_EVENT_MOD_C);
         consider_attributes(&best, t, e->event, e->listed);
+    }
     return best.name;
 }
 
@@ -242,9 +251,23 @@ static void put_choice(const struct complaint *w)
         }
 }
 
+/* A PMU's name where an event's should stand. */
+static bool is_pmu(const struct complaint *w)
+{
+    const struct assay_event_error *e = w->e;
+    return e->reason == ASSAY_EVENT_NO_EVENT && e->column == 0 &&
+           assay_event_find_pmu(w->t, w->text, name_size(w->text, e)) != ASSAY_EVENT_NONE;
+}
+
 static void put_meant(const struct complaint *w)
 {
     const char *meant = assay_event_error_meant(w->t, w->text, w->e);
+    if (is_pmu(w)) {
+        assay_out_str(w->o, "; a PMU stands before two colons: ");
+        put_token(w, name_size(w->text, w->e));
+        assay_out_str(w->o, "::EVENT");
+        return;
+    }
     assay_out_str(w->o, meant ? "; did you mean " : "; assay list shows what there is");
     assay_out_str(w->o, meant ? meant : "");
     assay_out_str(w->o, meant ? "?" : "");

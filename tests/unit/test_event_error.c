@@ -288,6 +288,10 @@ static const struct {
      "knm::UNHALTED_REFERENCE_CYCLES or "
      "ix86arch::UNHALTED_REFERENCE_CYCLES",
      NULL, STRICT},
+    {"knm.ICACHE.HIT", "column 1: no event 'knm'; a PMU stands before two colons: knm::EVENT", NULL, STRICT},
+    {"knm:ICACHE", "column 1: no event 'knm'; a PMU stands before two colons: knm::EVENT", NULL, STRICT},
+    {"knm", "column 1: no event 'knm'; a PMU stands before two colons: knm::EVENT", NULL, STRICT},
+    {"knm::ICACHE:e:m=1", "column 15: no umask or modifier 'm' of knm::ICACHE; did you mean c?", "c", STRICT},
     {"netburst::ITLB_reference", "column 11: netburst::ITLB_reference needs a umask; choose of HIT, MISS, HIT_UC", NULL,
      STRICT},
 };

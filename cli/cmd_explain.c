@@ -105,20 +105,23 @@ static const char *nearest_register(const char *name)
     return best;
 }
 
-static int fail_operand(struct cli *c, const char *operand)
+static int fail_operand(struct cli *c, const struct events *e, const char *operand)
 {
+    struct assay_event_code code;
+    if (assay_event_encode(&e->table, operand, strlen(operand), 0, ASSAY_EVENT_USER, e->pmu, &code, NULL) == ASSAY_OK)
+        return cli_fail(c, CLI_USAGE, "%s is a name; `assay encode %s` says its codes", operand, operand);
     const char *meant = nearest_register(operand);
     return cli_fail(c, CLI_USAGE, "%s: neither a number nor a register nor an event of perf%s%s%s", operand,
                     meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
 }
 
-static int read_codes(struct cli *c, char **operand, int n, struct explain_codes *x)
+static int read_codes(struct cli *c, const struct events *e, char **operand, int n, struct explain_codes *x)
 {
     if (n > 4)
         return cli_fail(c, CLI_USAGE, "one code too many: %s", operand[4]);
     for (int i = 0; i < n; i++)
         if (!explain_number(operand[i], strlen(operand[i]), &x->code[i]))
-            return fail_operand(c, operand[i]);
+            return fail_operand(c, e, operand[i]);
     x->n = (unsigned)n;
     x->schemes = 1u << ASSAY_EVENT_CORE | 1u << ASSAY_EVENT_NETBURST;
     return CLI_OK;
@@ -138,7 +141,7 @@ static int explain_operands(struct cli *c, const struct events *e, uint32_t pmu,
                                       pmu == ASSAY_EVENT_NONE ? 0 : scheme_mask(e, pmu));
     if (r && explain_number(operand[1], strlen(operand[1]), &value))
         return explain_msr(c, e, pmu, r, value);
-    status = read_codes(c, operand, n, &x);
+    status = read_codes(c, e, operand, n, &x);
     return status == CLI_OK ? explain_codes(c, e, pmu, &x) : status;
 }
 

@@ -157,9 +157,12 @@ static int to_stderr(void *ctx, const char *data, size_t size)
     return fwrite(data, 1, size, stderr) == size ? 0 : 1;
 }
 
-/* The string on a line of its own, and below it what is wrong. */
+/* The string on a line of its own, and below it what is wrong; one that no terminal shows on a line is left out. */
 static void put_caret(struct assay_out *o, const char *text, const struct assay_event_error *x)
 {
+    enum { LONGEST = 400 };
+    if (strlen(text) > LONGEST)
+        return;
     const char *no_color = getenv("NO_COLOR");
     bool color = isatty(STDERR_FILENO) && !(no_color && *no_color);
     size_t wide = columns(text + x->column, x->size);

@@ -1,0 +1,1 @@
+$assay encode "$(printf '%01000d' 0)"

@@ -45,7 +45,7 @@ enum assay_event_reason {
     ASSAY_EVENT_TOO_MANY,       /* attributes */
     ASSAY_EVENT_RAW_MIXED,      /* a raw umask beside a named one or another raw one */
     ASSAY_EVENT_RAW_WIDTH,      /* bits that the field does not have */
-    ASSAY_EVENT_RAW_ILLEGAL,    /* bits that are no request and no response, or one without the other */
+    ASSAY_EVENT_RAW_ILLEGAL,    /* offcore: a request without a response or the reverse; bits beside a fixed counter's code */
     ASSAY_EVENT_NOT_TOGETHER,   /* two umasks of one group of which one stands alone */
     ASSAY_EVENT_LATENCY,        /* OUTSTANDING beside a response, or ANY_RESPONSE beside OUTSTANDING */
     ASSAY_EVENT_NEEDS_UMASK,    /* the event has umasks and no default */

@@ -345,7 +345,7 @@ static const char *text_of(const struct complaint *w)
     const struct assay_event_row *row = e->event == ASSAY_EVENT_NONE ? NULL : &w->t->events[e->event];
     switch (e->reason) {
     case ASSAY_EVENT_RAW_ILLEGAL:
-        return e->value ? "'%t': no umask of %p::%e has the bits %x; leave them out"
+        return e->value ? "'%t': a fixed counter alone counts %p::%e, by this code and no other; leave out the bits %x"
                         : "'%t' has no request or no response and would count nothing; add the missing bits";
     case ASSAY_EVENT_LATENCY:
         return e->umask == ASSAY_EVENT_NONE

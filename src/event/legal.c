@@ -47,30 +47,16 @@ static int judge_raw_offcore(struct event_request *r)
     return ASSAY_OK;
 }
 
-/* Every umask bit that some event of the same event select is known to have: UNHALTED_CORE_CYCLES:0x1 is
- * CPU_CLK_UNHALTED:REF. */
-static uint64_t select_bits(const struct event_request *r)
-{
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < r->pmu->events; i++) {
-        const struct assay_event_row *e = &r->t->events[r->pmu->first_event + i];
-        if ((e->config ^ r->event->config) & 0xff)
-            continue;
-        bits |= e->config >> 8 & 0xff;
-        for (uint32_t u = 0; u < e->umasks; u++)
-            bits |= r->t->umasks[e->first_umask + u].value;
-    }
-    return bits;
-}
-
+/* A raw umask is for what no table names, so it may have any bit of the field; but the pseudo code of a fixed counter is no event
+ * with another umask. */
 static int judge_raw(struct event_request *r)
 {
-    bool offcore = r->event->flags & ASSAY_EVENT_OFFCORE;
-    int status = offcore ? judge_raw_offcore(r) : ASSAY_OK;
-    if (status != ASSAY_OK || event_is_libpfm4(r))
-        return status;
-    uint64_t unknown = r->c->raw_umask & ~(offcore ? known_bits(r, ~0u) : select_bits(r));
-    return unknown ? fail_raw(r, ASSAY_EVENT_RAW_ILLEGAL, unknown) : ASSAY_OK;
+    if (r->event->flags & ASSAY_EVENT_OFFCORE)
+        return judge_raw_offcore(r);
+    if (event_is_libpfm4(r) || !(r->event->flags & ASSAY_EVENT_FIXED_ONLY))
+        return ASSAY_OK;
+    uint64_t other = r->c->raw_umask & ~(r->event->config >> 8);
+    return other ? fail_raw(r, ASSAY_EVENT_RAW_ILLEGAL, other) : ASSAY_OK;
 }
 
 /* The umask with a bit that the offcore MSR does not take. */

@@ -27,7 +27,7 @@ class Event:
     def __init__(self, name, code, modifiers):
         self.name, self.code, self.modifiers, self.umasks, self.alias = name, code, modifiers, {}, None
         self.offcore = self.msr_bits = self.cccr = None
-        self.raw_bits, self.documented = 8, 0
+        self.raw_bits, self.fixed_only = 8, False
 
 
 def rows(facts, name):
@@ -43,11 +43,11 @@ def knights(facts):
         e = events[r["event"].lower()] = Event(r["event"], int(r["code_hex"], 16), r["modifiers"].split())
         e.alias = r["alias_of"]
         e.raw_bits = int(r["raw_umask_bits"])
+        e.fixed_only = r["fixed_only"] == "1"
         if r["flags"] == "NHM_OFFCORE":
             e.offcore = True
             e.raw_bits += e.name[-1] == "0"  # OUTSTANDING is bit 38: a defect of the reference
             e.msr_bits = int(rules["linux_valid_mask_rsp" + e.name[-1]], 16)
-    document_bits(facts, events.values())
     bits = rows(facts, "knm_offcore_bits.csv")
     intel = {r["umask"]: int(r["intel_matrix_hex"], 16) for r in bits if r["umask"] == "DDR_FAR"}
     for r in rows(facts, "knm_umasks.csv"):
@@ -61,22 +61,6 @@ def knights(facts):
             u.same = "BUS"  # the reference calls it an alias, with another code than it shows: a defect
         e.umasks[u.name.lower()] = u
     return events
-
-
-def document_bits(facts, events):
-    """The umask bits that some event of an event select is known to have, by the reference or by Intel."""
-    bits = {}
-    for e in events:
-        bits[e.code & 0xff] = bits.get(e.code & 0xff, 0) | e.code >> 8
-    selects = {e.name: e.code & 0xff for e in events}
-    for r in rows(facts, "knm_umasks.csv"):
-        bits[selects[r["event"]]] |= int(r["code_hex"], 16)
-    for r in rows(facts, "knm_intel_compare.csv"):
-        if r["intel_code"]:
-            select = int(r["intel_code"], 16)
-            bits[select] = bits.get(select, 0) | int(r["intel_umask"], 16)
-    for e in events:
-        e.documented = bits[e.code & 0xff]
 
 
 def bits_of(text):
@@ -234,7 +218,7 @@ class Reading:
             self.judge_core_modifiers()
             if self.event.offcore:
                 self.judge_offcore()
-            elif self.raw is not None and self.mode != LIBPFM4 and self.raw & ~self.event.documented:
+            elif self.raw and self.mode != LIBPFM4 and self.event.fixed_only and self.raw & ~(self.event.code >> 8):
                 self.wrong("RAW_ILLEGAL RAW_WIDTH")
         self.judge_privilege()
 

@@ -69,7 +69,7 @@ static const struct rule rules[] = {
     {"knm::ICACHE:<0x1=2>", OF(VALUE_BAD), OF(VALUE_BAD), 0},
     {"knm::ICACHE:<0x1g>", OF(NO_ATTRIBUTE), OF(NO_ATTRIBUTE), 0},
     {"knm::ICACHE:<0x100>", OF(RAW_WIDTH), OF(RAW_WIDTH), 0},
-    {"knm::ICACHE:<0x4>", OF(RAW_ILLEGAL), FINE, 0},
+    {"knm::ICACHE:<0x4>", FINE, FINE, 0}, /* what no table names */
     {"knm::UNHALTED_REFERENCE_CYCLES:<0x4>", OF(RAW_ILLEGAL), FINE, 0},
     {"netburst::TC_deliver_mode:<0x1>", OF(NO_ATTRIBUTE), OF(NO_ATTRIBUTE), 0},
     {"knm::OFFCORE_RESPONSE_0:<0x1>", OF(RAW_ILLEGAL), OF(RAW_ILLEGAL), 0},

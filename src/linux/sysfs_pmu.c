@@ -48,6 +48,13 @@ struct nearest {
     unsigned distance;
 };
 
+/* Of a short word less may be wrong: "cpu" is not meant to be "msr". */
+static struct nearest near_to(const char *wanted)
+{
+    size_t limit = strlen(wanted) / 3 + 2;
+    return (struct nearest){.distance = limit < NEAR + 1 ? (unsigned)limit : NEAR + 1};
+}
+
 static void compare(struct nearest *near, const char *wanted, const char *name)
 {
     unsigned d = assay_edit_distance(wanted, name);
@@ -69,7 +76,7 @@ static void compare_folder(struct nearest *near, const struct assay_sys *s, cons
 
 static int no_pmu(const struct pmu *p, size_t at, struct assay_error *e)
 {
-    struct nearest near = {.distance = NEAR + 1};
+    struct nearest near = near_to(p->name);
     compare_folder(&near, p->sys, DEVICES, p->name);
     return assay_error_set(e, ASSAY_E_NOT_FOUND, at, "the kernel has no PMU %s%s%s; ls " DEVICES, p->name,
                            *near.name ? "; did you mean " : "", near.name);
@@ -78,7 +85,7 @@ static int no_pmu(const struct pmu *p, size_t at, struct assay_error *e)
 static int no_term(const struct pmu *p, const char *term, size_t at, struct assay_error *e)
 {
     static const char *const generic[] = {"config", "config1", "config2", "name"};
-    struct nearest near = {.distance = NEAR + 1};
+    struct nearest near = near_to(term);
     char folder[FILE_NAME];
     snprintf(folder, sizeof folder, DEVICES "/%s/format", p->name);
     compare_folder(&near, p->sys, folder, term);

@@ -208,6 +208,7 @@ static void wrong_terms(void **state)
     wrong("cpu/..type/", ASSAY_E_ARGUMENT, 4, "no term");
     wrong("cpu/open/", ASSAY_E_ARGUMENT, 4, "leaves a value open");
     wrong("mrs/tsc/", ASSAY_E_NOT_FOUND, 0, "did you mean msr");
+    wrong("xyz/tsc/", ASSAY_E_NOT_FOUND, 0, "no PMU xyz; ls");
     wrong("uncore_imc/cas_count_read/", ASSAY_E_NOT_FOUND, 0, "did you mean uncore_imc_0");
     wrong("..//", ASSAY_E_ARGUMENT, 0, "no name of a PMU");
     wrong("/tsc/", ASSAY_E_ARGUMENT, 0, "no name of a PMU");

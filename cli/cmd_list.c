@@ -130,6 +130,10 @@ static int list(struct cli *c, const struct events *e)
         status = split_first(c, e, &pmu, &operand, &n);
     if (status != CLI_OK)
         return status;
+    if (cli_flag(c, OPT_SEARCH) && n > 0)
+        return cli_fail(c, CLI_USAGE, "--search looks through all events; %s is too much", operand[0]);
+    if (cli_flag(c, CLI_OPT_CSV) && !c->json && (cli_flag(c, OPT_SEARCH) || pmu == ASSAY_EVENT_NONE))
+        return cli_fail(c, CLI_USAGE, "--csv is for the events of a PMU, as in `assay list knm --csv`; take --json");
     if (cli_flag(c, OPT_SEARCH))
         return search(c, e, pmu);
     if (pmu != ASSAY_EVENT_NONE)
